@@ -1,0 +1,35 @@
+"""Times and durations: nanoseconds as whole numbers here, Timestamp and Duration on the wire."""
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from ..core.errors import invalid
+
+_SECOND = 1_000_000_000
+#: The Duration type's own bound: about 10,000 years.
+_MAX_SECONDS = 315_576_000_000
+
+
+def to_timestamp(nanoseconds: int) -> Timestamp:
+    """Nanoseconds since the Unix epoch as a Timestamp."""
+    seconds, nanos = divmod(nanoseconds, _SECOND)
+    return Timestamp(seconds=seconds, nanos=nanos)
+
+
+def from_timestamp(at: Timestamp) -> int:
+    """A Timestamp of our own writing as nanoseconds since the Unix epoch."""
+    return at.seconds * _SECOND + at.nanos
+
+
+def to_duration(nanoseconds: int) -> Duration:
+    """Nanoseconds, not negative, as a Duration."""
+    seconds, nanos = divmod(nanoseconds, _SECOND)
+    return Duration(seconds=seconds, nanos=nanos)
+
+
+def from_duration(field: str, duration: Duration) -> int:
+    """A caller's Duration in nanoseconds; refused, naming `field`, where it is none by its type's own rules."""
+    seconds, nanos = duration.seconds, duration.nanos
+    if abs(seconds) > _MAX_SECONDS or abs(nanos) >= _SECOND or seconds * nanos < 0:
+        raise invalid(field, f"{field} is no duration: seconds and nanos of one sign, nanos below a second")
+    return seconds * _SECOND + nanos

@@ -1,0 +1,1 @@
+"""The rules, as pure functions: no grpc, no protobuf, no storage, no clock, no threads, no files."""

@@ -1,0 +1,162 @@
+"""The plan of a run, and the freeze that settles it.
+
+Rule (rules.md 2): at its start a run's plan is settled key by key: what the request states, else the
+resident's rung, else the building's, else the city's, else the default; the answer says each value and its
+source. The window: stated, else the ladder's table of models by name, else the catalogue, else unknown (0).
+Nothing changes a plan afterwards.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .domain import check_tokens
+from .errors import invalid
+from .names import check_address, check_labels, check_model, check_name
+from .rung import Rung
+from .settings import KEYS, Settings, Value, value_text
+
+#: The version of the exchange rules that a new run freezes.
+EXCHANGE_RULES = 1
+
+#: The window of a model by its name, in tokens; None where the catalogue does not know it.
+Catalogue = Callable[[str], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a caller states of a plan: empty, 0 or None where it states nothing.
+
+    `settings` holds the stated ones by the ladder's keys; `time_budget` is in nanoseconds.
+    """
+
+    address: str
+    agent: str
+    session_id: str
+    parent_session_id: str
+    subagent: bool
+    model: str
+    context_tokens: int
+    time_budget: int | None
+    labels: Mapping[str, str]
+    settings: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What governs a run, frozen at its start.
+
+    `context_tokens` is 0 where the window is unknown; `time_budget` is in nanoseconds, None for none.
+    """
+
+    address: str
+    agent: str
+    session_id: str
+    parent_session_id: str
+    subagent: bool
+    model: str
+    context_tokens: int
+    time_budget: int | None
+    exchange_rules: int
+    labels: Mapping[str, str]
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """One settled value and where it came from: `run`, `fork`, an address, `city`, `catalogue` or `default`."""
+
+    key: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What the freeze gives: the plan, and where each of its values came from."""
+
+    plan: Plan
+    settled: tuple[Settled, ...]
+
+
+def check_stated(stated: Stated, zones: Collection[str]) -> Stated:
+    """`stated` with its settings parsed; refused, with the field at fault, where a part of it is wrong."""
+    check_address("plan.address", stated.address)
+    for field, value in (
+        ("plan.agent", stated.agent),
+        ("plan.session_id", stated.session_id),
+        ("plan.parent_session_id", stated.parent_session_id),
+    ):
+        if value:
+            check_name(field, value)
+    check_model("plan.model", stated.model)
+    check_tokens("plan.context_tokens", stated.context_tokens)
+    if stated.time_budget is not None and stated.time_budget <= 0:
+        raise invalid("plan.time_budget", "plan.time_budget is not above 0; state none for a run without a budget")
+    return Stated(
+        address=stated.address,
+        agent=stated.agent,
+        session_id=stated.session_id,
+        parent_session_id=stated.parent_session_id,
+        subagent=stated.subagent,
+        model=stated.model,
+        context_tokens=stated.context_tokens,
+        time_budget=stated.time_budget,
+        labels=check_labels("plan.labels", stated.labels),
+        settings={
+            name: KEYS[name].check(f"plan.{KEYS[name].plan_field}", value, zones)
+            for name, value in stated.settings.items()
+        },
+    )
+
+
+def freeze(run_id: str, stated: Stated, rungs: Sequence[Rung], catalogue: Catalogue) -> Frozen:
+    """The plan of the run `run_id` from what it `stated` and its `rungs`, the nearest first."""
+    values, settled = settle(stated.settings, rungs)
+    if stated.context_tokens:
+        window, source = stated.context_tokens, "run"
+    else:
+        window, source = find_window(stated.model, rungs, catalogue) or (0, "default")
+    plan = Plan(
+        address=stated.address,
+        agent=stated.agent,
+        session_id=stated.session_id or run_id,
+        parent_session_id=stated.parent_session_id,
+        subagent=stated.subagent,
+        model=stated.model,
+        context_tokens=window,
+        time_budget=stated.time_budget,
+        exchange_rules=EXCHANGE_RULES,
+        labels=stated.labels,
+        settings=values,
+    )
+    return Frozen(plan, (*settled, Settled("context_tokens", str(window), source)))
+
+
+def settle(stated: Mapping[str, Value], rungs: Sequence[Rung]) -> tuple[Settings, tuple[Settled, ...]]:
+    """Every key's value from what a request `stated` and its `rungs`, the nearest first, with its source."""
+    values: dict[str, Any] = {}
+    settled = []
+    for name, key in KEYS.items():
+        value, source = key.default, "default"
+        if name in stated:
+            value, source = stated[name], "run"
+        else:
+            for rung in rungs:
+                if name in rung.values:
+                    value, source = rung.values[name], rung.source
+                    break
+        values[key.plan_field] = value
+        settled.append(Settled(name, value_text(value), source))
+    return Settings(**values), tuple(settled)
+
+
+def find_window(model: str, rungs: Sequence[Rung], catalogue: Catalogue) -> tuple[int, str] | None:
+    """The window of `model` in tokens and its source; None where neither the ladder nor the catalogue knows it."""
+    if not model:
+        return None
+    for rung in rungs:
+        if model in rung.models:
+            return rung.models[model], rung.source
+    window = catalogue(model)
+    return (window, "catalogue") if window else None

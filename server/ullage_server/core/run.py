@@ -1,0 +1,66 @@
+"""A run's start and end.
+
+Rule (rules.md 3): the run's id is the caller's and unique in the whole city. The same start again is the same
+run, judged on what was stated; another start under its id is refused. A finished run takes no more turns; the
+same end again changes nothing, another one is refused.
+"""
+
+from .errors import Reason, Refusal
+from .fold import State
+from .plan import Frozen, Stated
+from .records import Record, RunFinished, RunStarted
+
+
+def subject(run_id: str) -> str:
+    """How a refusal names the run it is about."""
+    return f"run {run_id}"
+
+
+def present(state: State | None, run_id: str) -> State:
+    """`state`, which the run `run_id` has; refused with RUN_NOT_FOUND where nobody started it."""
+    if state is None:
+        raise Refusal(
+            Reason.RUN_NOT_FOUND,
+            f"there is no run {run_id}",
+            subject=subject(run_id),
+            recovery="start it with StartRun, or correct run_id",
+            field="run_id",
+        )
+    return state
+
+
+def check_going(run: State) -> None:
+    """Refused with RUN_FINISHED where the run has ended."""
+    if run.finished:
+        raise Refusal(
+            Reason.RUN_FINISHED,
+            f"run {run.run_id} is finished and takes no more turns; it can be forked",
+            subject=subject(run.run_id),
+            recovery="fork it with ForkRun and go on in the branch",
+        )
+
+
+def start(run_id: str, stated: Stated, frozen: Frozen, at: int) -> RunStarted:
+    """The first record of the run `run_id`."""
+    return RunStarted(1, at, run_id, stated, frozen.plan, frozen.settled)
+
+
+def same_start(run: State, stated: Stated, first: Record | None) -> RunStarted:
+    """`first`, the first record of `run`, where it answers this start too; else refused."""
+    if not isinstance(first, RunStarted) or first.stated != stated:
+        raise Refusal(
+            Reason.RUN_ALREADY_EXISTS,
+            f"run {run.run_id} exists already and was started otherwise; a run's id is one in the whole city",
+            subject=subject(run.run_id),
+            recovery="choose another run_id, or send the plan that the run was started with",
+            field="run_id",
+        )
+    return first
+
+
+def finish(run: State, outcome: str, at: int) -> RunFinished | None:
+    """The record that ends `run`; None where it has ended so already."""
+    if run.finished and run.outcome == outcome:
+        return None
+    check_going(run)
+    return RunFinished(run.position + 1, at, outcome)

@@ -1,0 +1,100 @@
+"""A rung of the ladder: what its document states, read strictly, and what a command would change in it.
+
+Rule (rules.md 2): a rung that states a key states all of it; other keys of the document are left alone and
+mean nothing here. A command's key is stated or reset, never both; `models` resets the table, `models.NAME`
+one name, all behind the first dot.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from .domain import MAX_TOKENS, check_tokens
+from .errors import invalid
+from .names import check_address, check_model
+from .settings import KEYS, Value
+
+MODELS = "models"
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """What one rung states: values by the ladder's keys, and windows in tokens by model name."""
+
+    address: str
+    values: Mapping[str, Value]
+    models: Mapping[str, int]
+
+    @property
+    def source(self) -> str:
+        """How a settled value names this rung: its address, or `city`."""
+        return self.address or "city"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What an operator wants changed in one rung; whatever it does not name is left as it is."""
+
+    address: str
+    values: Mapping[str, Value]
+    models: Mapping[str, int]
+    reset: tuple[str, ...]
+
+
+def read_rung(address: str, document: Mapping[str, object], zones: Collection[str]) -> Rung:
+    """What the parsed `document` of the rung at `address` states.
+
+    A value of another type or outside its key's domain is refused with the key as the field at fault: the one
+    who holds the text says where in it that is.
+    """
+    values: dict[str, Value] = {}
+    for name, key in KEYS.items():
+        table_name, _, entry = name.partition(".")
+        table = _table(document, table_name)
+        if entry in table:
+            value = table[entry]
+            if type(value) is not key.kind or not isinstance(value, int | bool | str):
+                kind = {int: "a whole number", bool: "true or false", str: "a text"}[key.kind]
+                raise invalid(name, f"{name} is not {kind}")
+            values[name] = key.check(name, value, zones)
+    models: dict[str, int] = {}
+    for model, window in _table(document, MODELS).items():
+        if type(window) is not int:
+            raise invalid(f"{MODELS}.{model}", f"{MODELS}.{model} is not a whole number of tokens")
+        models[model] = check_window(f"{MODELS}.{model}", model, window)
+    return Rung(address, values, models)
+
+
+def check_command(command: Command, zones: Collection[str]) -> Command:
+    """`command` with its values parsed; refused, with the field at fault, where a part of it is wrong."""
+    check_address("command.address", command.address)
+    values = {
+        name: KEYS[name].check(f"command.{KEYS[name].wire_field}", value, zones)
+        for name, value in command.values.items()
+    }
+    for model, window in command.models.items():
+        check_window("command.models", model, window)
+    for name in command.reset:
+        table, _, model = name.partition(".")
+        if name not in KEYS and name != MODELS and not (table == MODELS and model):
+            keys = ", ".join([*KEYS, MODELS, f"{MODELS}.NAME"])
+            raise invalid("command.reset", f"the ladder has no key {name[:128]!r}; it has {keys}")
+        if name in command.values or (name == MODELS and command.models) or model in command.models:
+            raise invalid("command.reset", f"{name[:128]} is both stated and reset; one command does one of them")
+    return Command(command.address, values, command.models, command.reset)
+
+
+def check_window(field: str, model: str, window: int) -> int:
+    """`window`, the tokens of `model`'s window; refused, naming `field`, where the name or the number is none."""
+    if not model:
+        raise invalid(field, f"{field} names no model; a window stands under its model's name")
+    check_model(field, model)
+    if check_tokens(field, window) == 0:
+        raise invalid(field, f"{field}: a window is a whole number from 1 to {MAX_TOKENS}; reset it to state none")
+    return window
+
+
+def _table(document: Mapping[str, object], name: str) -> Mapping[str, object]:
+    table = document.get(name, {})
+    if not isinstance(table, Mapping):
+        raise invalid(name, f"{name} is not a table")
+    return table
