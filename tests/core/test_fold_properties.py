@@ -6,11 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.runs import report, started, stated
-from ullage_server.convert.ledger import decode_record, decode_state, encode_plan, encode_record, encode_state
+from ullage_server.convert.ledger import decode_record, encode_record
 from ullage_server.core.fold import State, fold
 from ullage_server.core.observe import Report, observe
+from ullage_server.core.plan import freeze
 from ullage_server.core.records import Record, UsageObserved
+from ullage_server.core.run import start
 from ullage_server.core.settings import Rearm
+from ullage_server.store.states import decode_state, encode_plan, encode_state
 
 turns = st.builds(
     report,
@@ -76,9 +79,6 @@ def test_the_fold_is_the_plain_rule(
     records: list[Record] = []
     rule = PlainRule(second, rearm is Rearm.PER_WINDOW, window)
     answers: dict[int, tuple[Report, UsageObserved]] = {}
-    from ullage_server.core.plan import freeze
-    from ullage_server.core.run import start
-
     records.append(start("r", what, freeze("r", what, [], lambda model: None), at=1))
     for one, gap, how in plays:
         if how == "replay" and answers:
@@ -89,7 +89,8 @@ def test_the_fold_is_the_plain_rule(
             assert through_the_bytes(records) == run
             run = through_the_bytes(records)
         elif how == "reload":
-            stored = decode_state("r", encode_plan(run), run.position, encode_state(run))
+            stored = decode_state("r", encode_plan(run), encode_state(run))
+            assert stored is not None
             assert stored == run
             run = stored
         else:

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from tests.core.runs import report, started, stated
@@ -174,4 +172,4 @@ def test_records_are_folded_without_a_gap() -> None:
     with pytest.raises(ValueError, match="gap"):
         fold(run, record)
     with pytest.raises(ValueError, match="gap"):
-        fold(None, replace(record, position=1))
+        fold(None, record._replace(position=1))

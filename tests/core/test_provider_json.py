@@ -100,6 +100,7 @@ def test_what_is_not_read_may_be_anything() -> None:
         '{"x": NaN, "input_tokens": 5}',
         '{"x": Infinity}',
         '{"x": -Infinity}',
+        '{"x": %s}' % ("9" * 401),
         '{"x": %s}' % ("9" * 5000),
         '{"input_tokens": -%s}' % ("9" * 5000),
         "\ufeff{}",
@@ -134,7 +135,7 @@ def test_64_kib_of_utf8_and_no_byte_more() -> None:
 def test_32_deep_and_no_deeper(opening: str, closing: str) -> None:
     def text(depth: int) -> str:
         inner = opening * (depth - 1) + "1" + closing * (depth - 1)
-        return f'{{"prompt_tokens": 5, "x": {inner}}}'
+        return f'{{"prompt_tokens": 5, "beside": [[]], "x": {inner}}}'
 
     assert count_provider_usage(CHAT, text(32)) is not None
     assert "32" in refusal(CHAT, text(33)).message

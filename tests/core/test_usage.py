@@ -189,6 +189,8 @@ CANONICAL: list[tuple[Dialect, dict[str, Any], int, int | None]] = [
         45,
         10,
     ),
+    (Dialect.GEMINI_CLI, {"input": 40, "output": 2, "thoughts": 8}, 40, 10),
+    (Dialect.GEMINI_CLI, {"input": 40, "output": 2, "tool": 5}, 45, 2),
     (Dialect.VERCEL_AI, {"inputTokens": 90, "cachedInputTokens": 80, "outputTokens": 9}, 90, 9),
     (
         Dialect.VERCEL_AI,
@@ -310,6 +312,7 @@ def passes(*kinds: tuple[str | None, int, int]) -> dict[str, Any]:
         (passes(("message", 20, 2), ("never_heard_of", 70, 7)), (20, 2)),
         (passes(("compaction", 500, 50), ("never_heard_of", 70, 7)), (70, 7)),
         (passes(("compaction", 500, 50)), None),
+        (passes(("advisor_message", 300, 30)), None),
         (passes(("message", 10, 1), ("message", 0, 0)), None),
         ({"input_tokens": 8, "iterations": None}, (8, None)),
         ({"input_tokens": 8, "iterations": [None]}, (8, None)),

@@ -6,7 +6,7 @@ from ullage.v1 import building_pb2
 
 from ..core.rung import Command
 from ..core.settings import KEYS, Value
-from ..ladder.ladder import Building
+from ..ladder.building import Building
 from .plan import rearm_from, settled_to
 from .times import to_timestamp
 

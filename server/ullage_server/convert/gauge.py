@@ -1,5 +1,6 @@
 """Readings and insertions."""
 
+from functools import lru_cache
 from typing import cast
 
 from ullage.v1 import insertion_pb2, reading_pb2, run_pb2
@@ -9,6 +10,8 @@ from ..core.gauge import Reading, Sounded
 from ..core.insertion import Insertion, InsertionKind, Lifetime, Placement
 
 
+# A reading is shown twice, in its record and in its answer; nobody changes what is shown.
+@lru_cache(maxsize=1024)
 def reading_to(reading: Reading) -> reading_pb2.ContextReading:
     """A reading as the wire shows it; the percent is capped at what an int32 holds."""
     percent = reading.percent
@@ -65,4 +68,4 @@ def insertion_from(insertion: insertion_pb2.Insertion) -> Insertion:
 
 def sounded_to(sounded: Sounded) -> run_pb2.Sounded.ValueType:
     """What has sounded as the wire shows it."""
-    return cast("run_pb2.Sounded.ValueType", sounded.value)
+    return cast("run_pb2.Sounded.ValueType", sounded)

@@ -16,6 +16,11 @@ def to_timestamp(nanoseconds: int) -> Timestamp:
     return Timestamp(seconds=seconds, nanos=nanos)
 
 
+def put_timestamp(message: Timestamp, nanoseconds: int) -> None:
+    """Sets `message` to nanoseconds since the Unix epoch."""
+    message.seconds, message.nanos = divmod(nanoseconds, _SECOND)
+
+
 def from_timestamp(at: Timestamp) -> int:
     """A Timestamp of our own writing as nanoseconds since the Unix epoch."""
     return at.seconds * _SECOND + at.nanos

@@ -6,8 +6,8 @@ at or above 30 and NOTHING, the usage reminder does. So each sounds once, and a 
 higher and spends the lower. With an unknown window (0) nothing sounds and there is no percent.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from .insertion import FIRST_KEY, HANDOVER_KEY, Insertion, InsertionKind, Lifetime, Placement, estimate_tokens
 from .thresholds import FIRST_PERCENT
@@ -22,8 +22,7 @@ class Sounded(IntEnum):
     HANDOVER = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The last `used` of a run, in tokens: one cell, which the gauge and the status both read.
 
     `context_tokens` is the window it was read against, 0 where unknown; `projected_tokens` the prompt of the

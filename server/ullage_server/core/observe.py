@@ -6,7 +6,7 @@ before the reading, counts once a turn, and makes the old reading stale. A windo
 from this report on. A report without usage observes nothing: the last reading stays.
 """
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from . import gauge
 from .domain import check_tokens, check_turn
@@ -20,8 +20,7 @@ from .settings import Rearm
 from .usage import CountedUsage
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What a caller says of one turn: `usage` None for none, `context_tokens` None where it states no window."""
 
     turn: int
@@ -73,7 +72,7 @@ def observe(
         if run.plan.settings.context_rearm is Rearm.PER_WINDOW:
             sounded = Sounded.NOTHING
         if reading is not None:
-            reading = replace(reading, stale=True)
+            reading = reading._replace(stale=True)
     reminder = None
     if report.usage is not None:
         window = report.context_tokens if report.context_tokens is not None else found_window

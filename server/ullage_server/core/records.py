@@ -5,7 +5,7 @@ so that the same request again gets the same answer, from any server, at any tim
 the Unix epoch; `position` counts from 1.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .gauge import Reading, Sounded
 from .insertion import Insertion
@@ -13,8 +13,7 @@ from .plan import Plan, Settled, Stated
 from .usage import CountedUsage
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(NamedTuple):
     """The run began: what its request stated, and the plan that was frozen."""
 
     position: int
@@ -25,8 +24,7 @@ class RunStarted:
     settled: tuple[Settled, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UsageObserved:
+class UsageObserved(NamedTuple):
     """A turn was reported: what was counted of it, and what was answered.
 
     `usage` is None where the report held none; `context_tokens` the window the report stated,
@@ -48,8 +46,7 @@ class UsageObserved:
     sounded: Sounded
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(NamedTuple):
     """The run ended; `outcome` is the caller's word for how."""
 
     position: int

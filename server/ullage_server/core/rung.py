@@ -52,13 +52,13 @@ def read_rung(address: str, document: Mapping[str, object], zones: Collection[st
         table = _table(document, table_name)
         if entry in table:
             value = table[entry]
-            if type(value) is not key.kind or not isinstance(value, int | bool | str):
-                kind = {int: "a whole number", bool: "true or false", str: "a text"}[key.kind]
+            if type(value) is not key.kind or not isinstance(value, int | bool | str) or _is_wide(value):
+                kind = {int: "a whole number of 64 bits", bool: "true or false", str: "a text"}[key.kind]
                 raise invalid(name, f"{name} is not {kind}")
             values[name] = key.check(name, value, zones)
     models: dict[str, int] = {}
     for model, window in _table(document, MODELS).items():
-        if type(window) is not int:
+        if type(window) is not int or _is_wide(window):
             raise invalid(f"{MODELS}.{model}", f"{MODELS}.{model} is not a whole number of tokens")
         models[model] = check_window(f"{MODELS}.{model}", model, window)
     return Rung(address, values, models)
@@ -78,7 +78,8 @@ def check_command(command: Command, zones: Collection[str]) -> Command:
         if name not in KEYS and name != MODELS and not (table == MODELS and model):
             keys = ", ".join([*KEYS, MODELS, f"{MODELS}.NAME"])
             raise invalid("command.reset", f"the ladder has no key {name[:128]!r}; it has {keys}")
-        if name in command.values or (name == MODELS and command.models) or model in command.models:
+        stated = command.models if name == MODELS else table == MODELS and model in command.models
+        if name in command.values or stated:
             raise invalid("command.reset", f"{name[:128]} is both stated and reset; one command does one of them")
     return Command(command.address, values, command.models, command.reset)
 
@@ -91,6 +92,11 @@ def check_window(field: str, model: str, window: int) -> int:
     if check_tokens(field, window) == 0:
         raise invalid(field, f"{field}: a window is a whole number from 1 to {MAX_TOKENS}; reset it to state none")
     return window
+
+
+def _is_wide(value: object) -> bool:
+    """Whether `value` is a number of more than 64 bits: TOML has none, and one wide enough cannot be printed."""
+    return isinstance(value, int) and value.bit_length() > 63
 
 
 def _table(document: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -71,7 +71,8 @@ def _rearm(field: str, value: Value, zones: Collection[str]) -> Value:
     try:
         return Rearm(value)
     except ValueError:
-        raise invalid(field, f"{field} is {value!r}; it is per_run or per_window") from None
+        # The value is not told: it may come of a document, whose text no message shows.
+        raise invalid(field, f"{field} is neither per_run nor per_window") from None
 
 
 def _name(field: str, value: Value, zones: Collection[str]) -> Value:

@@ -7,6 +7,7 @@ calls, taken from a session's total, or estimated.
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from . import provider_json
 from .dialects import SHAPES, Dialect, Shape, Sum
@@ -25,8 +26,7 @@ class CacheAccounting(Enum):
     EXCLUDED = 2
 
 
-@dataclass(frozen=True, slots=True)
-class CountedUsage:
+class CountedUsage(NamedTuple):
     """What one call's report comes down to.
 
     `prompt_tokens` is at least 1; `output_tokens` is None where the report did not say it; `counted_as` is
