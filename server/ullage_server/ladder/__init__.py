@@ -1,0 +1,1 @@
+"""The configuration ladder: city, building, resident; one TOML document a rung."""

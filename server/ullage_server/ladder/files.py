@@ -1,0 +1,209 @@
+"""The rungs' documents as files: the default place, which an operator may edit by hand.
+
+Rule: the city's document is `CONFIG.toml` in the ladder's folder, a building's `lab/CONFIG.toml`, a resident's
+`lab/alice/CONFIG.toml`. A document is replaced as a whole and durably, so that a reader, or a server that starts
+after a crash, finds the old one or the new one. It is read from the disk each time, so a hand edit is seen by the
+next request. Symbolic links are followed, and written through, while they stay in the folder; one that leads out
+of it is refused, so nothing beyond the folder is ever read or written.
+
+One process writes here. A crash may leave `CONFIG.toml.new` behind; the next write of that rung replaces it.
+"""
+
+import asyncio
+import errno
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from ..core.errors import Reason, Refusal
+from ..core.names import check_address
+from .document import MAX_DOCUMENT_BYTES, subject, unreadable
+from .port import Document
+from .toml_text import position
+
+NAME = "CONFIG.toml"
+_NEW = "CONFIG.toml.new"
+
+_CAUSES = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk's quota is used up",
+    errno.EROFS: "the file system is read-only",
+    errno.EACCES: "this server has no right to it",
+    errno.EPERM: "this server has no right to it",
+    errno.ENOTDIR: "a file stands where its folder would be",
+    errno.EEXIST: "a file stands where its folder would be",
+}
+
+
+class TomlFiles:
+    """Documents in `folder`, which is made with the first of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def read(self, address: str) -> Document | None:
+        """The document of the rung at `address`; None where there is none. One that is no text is refused."""
+        return await asyncio.to_thread(self._read, address)
+
+    async def write(self, address: str, text: str) -> Document:
+        """Replaces the document of the rung at `address` as a whole; durable when it returns."""
+        return await asyncio.to_thread(self._write, address, text)
+
+    async def addresses(self) -> list[str]:
+        """The addresses that have a document, in order; the city's is the empty one."""
+        return await asyncio.to_thread(self._addresses)
+
+    def _read(self, address: str) -> Document | None:
+        path = self._place(address)
+        try:
+            # Without O_NONBLOCK a pipe in a document's place would hold the thread for good.
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENXIO):
+                raise _no_file(address) from None
+            raise _unavailable(address, error) from None
+        try:
+            about = os.fstat(handle)
+            if not stat.S_ISREG(about.st_mode):
+                raise _no_file(address)
+            with open(handle, "rb", closefd=False) as file:
+                data = file.read(MAX_DOCUMENT_BYTES + 1)
+        except OSError as error:
+            raise _unavailable(address, error) from None
+        finally:
+            os.close(handle)
+        return _decoded(address, data, about.st_mtime_ns)
+
+    def _write(self, address: str, text: str) -> Document:
+        path = self._place(address)
+        new = path.with_name(_NEW)
+        try:
+            root = Path(os.path.realpath(self._folder))
+            # A folder's entry is durable when the folder it stands in is.
+            last = root if root.exists() else root.parent
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                new.unlink()
+            try:
+                at = _write_new(new, text.encode(), _mode(path))
+                new.replace(path)
+            except OSError:
+                with suppress(OSError):
+                    new.unlink()
+                raise
+            for folder in (path.parent, *path.parent.parents):
+                _sync(folder)
+                if folder == last:
+                    break
+        except OSError as error:
+            raise _unavailable(address, error) from None
+        return Document(text, at)
+
+    def _addresses(self) -> list[str]:
+        try:
+            found = [""] if self._has(self._folder) else []
+            for building in _folders(self._folder):
+                if self._has(building):
+                    found.append(building.name)
+                found += [
+                    f"{building.name}/{resident.name}" for resident in _folders(building) if self._has(resident)
+                ]
+        except OSError as error:
+            raise _unavailable("", error) from None
+        return sorted(found)
+
+    def _has(self, folder: Path) -> bool:
+        return os.path.lexists(folder / NAME)
+
+    def _place(self, address: str) -> Path:
+        """Where the document of the rung at `address` stands, all links followed."""
+        check_address("address", address)
+        root = os.path.realpath(self._folder)
+        place = Path(os.path.realpath(Path(root, address, NAME)))
+        if not place.is_relative_to(root):
+            raise unreadable(
+                address,
+                "is a link that leads out of the ladder's folder",
+                "put the document itself into the folder",
+            )
+        return place
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The folders in `folder` whose names are segments of an address."""
+    try:
+        found = list(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [child for child in found if _is_segment(child.name) and child.is_dir()]
+
+
+def _is_segment(name: str) -> bool:
+    try:
+        return bool(check_address("address", name))
+    except Refusal:
+        return False
+
+
+def _no_file(address: str) -> Refusal:
+    return unreadable(
+        address, "is no file", f"put a file named {NAME} in its place, or take away what stands there"
+    )
+
+
+def _mode(path: Path) -> int:
+    """The mode of the document at `path`; a new one is its owner's alone."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return 0o600
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> int:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fchmod(handle, mode)
+        os.fsync(handle)
+        return os.fstat(handle).st_mtime_ns
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _decoded(address: str, data: bytes, at: int) -> Document:
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise unreadable(
+            address,
+            f"is larger than {MAX_DOCUMENT_BYTES} bytes, the most a document has",
+            "make the document smaller",
+        )
+    try:
+        return Document(data.decode(), at)
+    except UnicodeDecodeError as error:
+        sound = data[: error.start].decode()
+        line, column = position(sound, len(sound))
+    raise unreadable(
+        address,
+        f"is not in UTF-8 at line {line}, column {column}",
+        f"save the document in UTF-8, or correct line {line}; the next request reads it anew",
+    )
+
+
+def _unavailable(address: str, error: OSError) -> Refusal:
+    cause = _CAUSES.get(error.errno or 0, "the disk did not serve it")
+    return Refusal(
+        Reason.STORE_UNAVAILABLE,
+        f"the document of {subject(address)} cannot be reached: {cause}",
+        subject=subject(address),
+        recovery="send the request again, it is safe; if it stays so, an operator must look at the server's disk",
+    )

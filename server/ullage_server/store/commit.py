@@ -1,0 +1,71 @@
+"""Group commit: while one batch is on its way to disk, the appends that arrive wait together for the next.
+
+A commit costs as much as many appends, so where the last batch held several, the next one waits as long as more
+keep coming; a caller that is alone never waits.
+
+Rule (architecture.md, The ledger): each append is settled after its own batch is durable; in a batch a conflict
+fails its own append only. What follows from an append runs whether or not its caller still waits.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .port import Append, Store
+
+#: What an append came to: whether it won its position, or why that is not known.
+Result = bool | Exception
+
+#: How many appends one transaction takes, so that a batch's memory and its time are bounded.
+MAX_BATCH = 256
+
+
+#: How long a batch waits for the next append before it goes without it, in seconds: about a disk's flush.
+GATHER_SECONDS = 0.001
+
+
+class _Waiting(NamedTuple):
+    append: Append
+    settle: Callable[[Result], None]
+
+
+class GroupCommit:
+    """Writes appends to a store, one batch at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[_Waiting] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._last = 0
+
+    def append(self, append: Append, settle: Callable[[Result], None]) -> None:
+        """Takes `append` into the next batch; `settle` is called with its result, once, in this event loop."""
+        self._waiting.append(_Waiting(append, settle))
+        if self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._write())
+
+    async def drained(self) -> None:
+        """Returns when everything taken so far is settled."""
+        while self._writing is not None:
+            await asyncio.shield(self._writing)
+
+    async def _write(self) -> None:
+        while self._waiting:
+            await self._gather()
+            batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+            self._last = len(batch)
+            results: list[Result]
+            try:
+                results = list(await self._store.append([waiting.append for waiting in batch]))
+            except Exception as error:  # each caller is told; the next batch may fare better
+                results = [error] * len(batch)
+            for waiting, result in zip(batch, results, strict=True):
+                waiting.settle(result)
+        self._writing = None
+
+    async def _gather(self) -> None:
+        """Where callers are many, waits until no more of them have come for a moment."""
+        seen = 0
+        while self._last > 1 and seen < len(self._waiting) < MAX_BATCH:
+            seen = len(self._waiting)
+            await asyncio.sleep(GATHER_SECONDS)

@@ -1,0 +1,211 @@
+"""The ledger: every command of a run goes through `command`, and every state comes from the fold.
+
+Rule (rules.md 3, architecture.md The ledger): what is accepted is durable before it is answered. Where another
+server took the position first, this one reads on, folds and decides again. An answer that appends nothing is
+given only from a state proved current, unless this process owns the store. Once an append is on its way it and
+what follows from it run to their end, whether or not the caller still waits; any end but success drops the
+cached state. One command writes at most one record.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Generic, NamedTuple, TypeVar
+
+from ..convert.ledger import KINDS, decode_record, encode_record, turn_of
+from ..core.errors import Reason, Refusal
+from ..core.fold import FOLD_VERSION, State, fold
+from ..core.records import Record
+from ..core.run import subject
+from .cache import StateCache
+from .commit import GroupCommit, Result
+from .order import RunOrder
+from .port import Append, Cursor, Run, Store, StoreError
+from .states import decode_state, encode_plan, encode_state
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Record)
+#: What a command answers with; None among it where the state as it stands may answer.
+A = TypeVar("A", bound=Record | None)
+
+#: How many records a long reader takes in one transaction, so that none stays open for long.
+PAGE = 500
+
+
+class Outcome(NamedTuple, Generic[A]):
+    """What a command came to.
+
+    `record` answers it: the one it added, or the recorded one; None where the state as it stands answers.
+    """
+
+    state: State
+    record: A
+    replayed: bool
+
+
+#: Takes the state as it stands (None: no such run) and gives the record that answers the command: a new one to be
+#: appended, or a recorded one; None where nothing is to be added. Raises Refusal.
+Decide = Callable[[State | None], Awaitable[A]]
+
+
+class Ledger:
+    """The runs' ledgers over a store, with a cache of `cache_runs` folded states in front."""
+
+    def __init__(self, store: Store, cache_runs: int) -> None:
+        self._store = store
+        self._cache = StateCache(cache_runs)
+        self._commit = GroupCommit(store)
+        self._order = RunOrder()
+
+    async def command(self, run_id: str, decide: Decide[A]) -> Outcome[A]:
+        """Carries out one command of a run, after those of the same run that came before it."""
+        while True:
+            await self._order.enter(run_id)
+            appending = False
+            try:
+                state, current = await self._last_known(run_id)
+                try:
+                    record = await decide(state)
+                except Refusal:
+                    if current or await self._is_current(run_id, state):
+                        raise
+                    continue
+                if state is not None and (record is None or record.position <= state.position):
+                    if current or await self._is_current(run_id, state):
+                        return Outcome(state, record, replayed=True)
+                    continue
+                if record is None:
+                    raise ValueError("a run that does not exist can't answer a command")
+                after = fold(state, record)
+                won = self._append(after, record)
+                appending = True
+            finally:
+                if not appending:
+                    self._order.leave(run_id)
+            if await won:
+                return Outcome(after, record, replayed=False)
+
+    async def state(self, run_id: str) -> State | None:
+        """How the run stands; None where there is no such run."""
+        state, current = await self._last_known(run_id)
+        if current or await self._is_current(run_id, state):
+            return state
+        return await self._load(run_id)
+
+    async def recorded(self, run_id: str, kind: type[R], turn: int) -> R | None:
+        """The newest record of that kind for that turn; None where there is none."""
+        row = await self._ask(self._store.row_of_turn(run_id, KINDS[kind], turn), run_id)
+        record = None if row is None else decode_record(run_id, row.payload)
+        return record if isinstance(record, kind) else None
+
+    async def first(self, run_id: str) -> Record | None:
+        """The record the run began with; None where there is no such run."""
+        rows = await self._ask(self._store.rows(run_id, 1, 1), run_id)
+        return decode_record(run_id, rows[0].payload) if rows else None
+
+    async def records(self, run_id: str, from_position: int = 1) -> AsyncIterator[Record]:
+        """The run's records from `from_position` on, in order, to the last one there is."""
+        while rows := await self._ask(self._store.rows(run_id, from_position, PAGE), run_id):
+            for row in rows:
+                yield decode_record(run_id, row.payload)
+            from_position = rows[-1].position + 1
+
+    async def page(
+        self, address: str, finished: bool | None, labels: Mapping[str, str], after: Cursor | None, limit: int
+    ) -> list[State]:
+        """At most `limit` runs at `address` and below, newest first, behind `after`."""
+        runs = await self._ask(self._store.page(address, finished, labels, after, limit), address or "city")
+        return [await self._folded(run, run.position) for run in runs]
+
+    async def close(self) -> None:
+        """Waits for the appends under way, and closes the store."""
+        await self._commit.drained()
+        await self._store.close()
+
+    async def _last_known(self, run_id: str) -> tuple[State | None, bool]:
+        """The run's state, and whether it is proved current."""
+        state = self._cache.get(run_id)
+        if state is not None:
+            return state, self._store.exclusive
+        return await self._load(run_id), True
+
+    async def _is_current(self, run_id: str, state: State | None) -> bool:
+        """Whether `state` is the run's last one; where it is not, the cache forgets it."""
+        last = await self._ask(self._store.position(run_id), run_id)
+        if state is not None and state.position == last:
+            return True
+        self._cache.drop(run_id)
+        return state is None and last == 0
+
+    async def _load(self, run_id: str) -> State | None:
+        row = await self._ask(self._store.run(run_id), run_id)
+        if row is None:
+            return None
+        state = await self._folded(*row)
+        # Another command may have gone on from a later state while this one was read.
+        cached = self._cache.get(run_id)
+        if cached is None or cached.position < state.position:
+            self._cache.put(state)
+            return state
+        return cached
+
+    async def _folded(self, run: Run, last: int) -> State:
+        state: State | None = None
+        if run.fold_version == FOLD_VERSION and run.position == last:
+            state = decode_state(run.run_id, run.plan, run.state)
+        if state is not None:
+            return state
+        async for record in self.records(run.run_id):
+            state = fold(state, record)
+        if state is None:
+            raise StoreError(f"run {run.run_id} has a row and no ledger")
+        return state
+
+    def _append(self, after: State, record: Record) -> asyncio.Future[bool]:
+        """Sends `record` to disk; when it has settled, the run's next command comes in."""
+        run_id = after.run_id
+        won: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def settle(result: Result) -> None:
+            if result is True:
+                self._cache.put(after)
+            else:
+                self._cache.drop(run_id)
+            self._order.leave(run_id)
+            if won.done():  # the caller gave up; what it asked for is done all the same
+                return
+            if isinstance(result, Exception):
+                won.set_exception(_unavailable(run_id) if isinstance(result, StoreError) else result)
+            else:
+                won.set_result(result)
+
+        run = Run(
+            run_id=run_id,
+            address=after.plan.address,
+            start_time=after.start_time,
+            labels=after.plan.labels,
+            plan=encode_plan(after) if record.position == 1 else b"",
+            finished=after.finished,
+            position=after.position,
+            fold_version=FOLD_VERSION,
+            state=encode_state(after),
+        )
+        append = Append(
+            record.position, record.at, KINDS[type(record)], turn_of(record), encode_record(record), run
+        )
+        self._commit.append(append, settle)
+        return won
+
+    async def _ask(self, question: Awaitable[T], about: str) -> T:
+        try:
+            return await question
+        except StoreError:
+            raise _unavailable(about) from None
+
+
+def _unavailable(run_id: str) -> Refusal:
+    return Refusal(
+        Reason.STORE_UNAVAILABLE,
+        "the store can't be reached; whether anything was recorded may not be known",
+        subject=subject(run_id),
+        recovery="send the same request again; that is safe",
+    )

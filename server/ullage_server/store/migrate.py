@@ -1,0 +1,43 @@
+"""The schema: forward-only numbered SQL files a dialect, applied in order, once each.
+
+Rule (architecture.md, The ledger): a schema carries two numbers: its version, and the oldest version a server
+must know to run on it. A server refuses a schema that asks for more than it knows.
+"""
+
+import sqlite3
+from pathlib import Path
+from urllib.parse import quote
+
+from yoyo import get_backend, read_migrations
+
+#: The newest schema this server knows.
+SCHEMA_VERSION = 1
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class SchemaTooNew(Exception):
+    """The store was written by a newer server, and this one can't run on it."""
+
+
+def migrate_sqlite(file: Path) -> None:
+    """Brings the SQLite database at `file` up to this server's schema; made where it does not exist."""
+    db = sqlite3.connect(file)
+    try:
+        held = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'schema'").fetchone()[0]
+        version, oldest = db.execute("SELECT version, oldest FROM schema").fetchone() if held else (0, 0)
+    finally:
+        db.close()
+    if oldest > SCHEMA_VERSION:
+        raise SchemaTooNew(
+            f"the store's schema is version {version} and needs a server that knows version {oldest}; "
+            f"this one knows {SCHEMA_VERSION}"
+        )
+    if version >= SCHEMA_VERSION:
+        return
+    backend = get_backend(f"sqlite:///{quote(str(file))}")
+    try:
+        with backend.lock():
+            backend.apply_migrations(backend.to_apply(read_migrations(str(_MIGRATIONS / "sqlite"))))
+    finally:
+        backend.connection.close()

@@ -1,0 +1,46 @@
+-- The ledger, the runs' rows, and the commands that were sent to the ladder under an id.
+
+CREATE TABLE ledger (
+    run_id   TEXT    NOT NULL,
+    position INTEGER NOT NULL,
+    at       INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,
+    turn     INTEGER NOT NULL,
+    payload  BLOB    NOT NULL,
+    PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+
+CREATE INDEX ledger_by_turn ON ledger (run_id, kind, turn);
+
+CREATE TABLE runs (
+    run_id       TEXT    NOT NULL PRIMARY KEY,
+    address      TEXT    NOT NULL,
+    start_time   INTEGER NOT NULL,
+    labels       TEXT    NOT NULL,
+    plan         BLOB    NOT NULL,
+    finished     INTEGER NOT NULL,
+    position     INTEGER NOT NULL,
+    fold_version INTEGER NOT NULL,
+    state        BLOB    NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX runs_by_start ON runs (start_time, run_id);
+CREATE INDEX runs_by_address ON runs (address, start_time, run_id);
+
+CREATE TABLE commands (
+    number     INTEGER PRIMARY KEY,
+    request_id TEXT    NOT NULL UNIQUE,
+    command    TEXT    NOT NULL,
+    found_etag TEXT    NOT NULL,
+    document   TEXT    NOT NULL,
+    answer     TEXT    NOT NULL,
+    done       INTEGER NOT NULL
+);
+
+-- One row: the version of this schema, and the oldest schema version a server must know to run on it.
+CREATE TABLE schema (
+    version INTEGER NOT NULL,
+    oldest  INTEGER NOT NULL
+);
+
+INSERT INTO schema (version, oldest) VALUES (1, 1);

@@ -1,0 +1,93 @@
+"""What the ledger needs of a store: rows by run and position, and the run's row beside them.
+
+Rule (architecture.md, The ledger): the key (run, position) decides who was first. An append is "insert
+position n": it either wins or finds the position taken. A run's row, written in the same transaction, carries
+its folded state with the position and the version of the fold. What a store answers is durable.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from ..ladder.port import Journal
+
+
+class StoreError(Exception):
+    """The store can't be read or written now; whether the batch at hand was recorded may be unknown."""
+
+
+class Run(NamedTuple):
+    """A run's row. `state` is the folded state after `position` records.
+
+    All that stands before `finished` is settled by the first append; in later ones a store leaves it as it is.
+    """
+
+    run_id: str
+    address: str
+    start_time: int
+    labels: Mapping[str, str]
+    plan: bytes
+    finished: bool
+    position: int
+    fold_version: int
+    state: bytes
+
+
+class Append(NamedTuple):
+    """One record to be written at `position` of its run, and the run's row as it stands after it.
+
+    `turn` is 0 for a record that belongs to none.
+    """
+
+    position: int
+    at: int
+    kind: str
+    turn: int
+    payload: bytes
+    run: Run
+
+
+class Row(NamedTuple):
+    """One record as it is stored."""
+
+    position: int
+    payload: bytes
+
+
+class Cursor(NamedTuple):
+    """Where a page of runs ends: the start time and the id of its last run."""
+
+    start_time: int
+    run_id: str
+
+
+class Store(Journal, Protocol):
+    """Where ledgers stand. Every method raises StoreError where the store can't answer."""
+
+    exclusive: bool
+    """Whether this process owns the store alone, so that what it wrote last is what stands."""
+
+    async def append(self, batch: Sequence[Append]) -> list[bool]:
+        """Writes a batch in one transaction; for each: whether its position was free. Durable when it returns."""
+
+    async def run(self, run_id: str) -> tuple[Run, int] | None:
+        """The run's row and the last position of its ledger; None where there is no such run."""
+
+    async def position(self, run_id: str) -> int:
+        """The last position of the run's ledger; 0 where there is no such run."""
+
+    async def rows(self, run_id: str, from_position: int, limit: int) -> list[Row]:
+        """At most `limit` records from `from_position` on, in order."""
+
+    async def row_of_turn(self, run_id: str, kind: str, turn: int) -> Row | None:
+        """The newest record of that kind for that turn."""
+
+    async def page(
+        self, address: str, finished: bool | None, labels: Mapping[str, str], after: Cursor | None, limit: int
+    ) -> list[Run]:
+        """At most `limit` runs at `address` and below, newest first, behind `after`.
+
+        `finished` None takes both; `labels` must each be equal.
+        """
+
+    async def close(self) -> None:
+        """Ends what is under way and lets go of the store."""

@@ -1,0 +1,224 @@
+import pytest
+
+from tests.ladder.fakes import ZONES, command, stated, threshold
+from ullage_server.core.errors import Reason, Refusal
+from ullage_server.core.rung import Command
+from ullage_server.core.settings import Rearm
+from ullage_server.ladder.document import parse
+from ullage_server.ladder.edit import edit
+
+TYPED = """\
+# The lab's rung. Ask Ada before you change it.
+
+[context] # how full is full
+  second_threshold = 40   # the lab hands over early
+  rearm = 'per_run'
+# a note on the clock
+[clock]
+zone = "UTC"
+
+[mine]
+second_threshold = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "after"),
+    [
+        pytest.param("", threshold(50), "[context]\nsecond_threshold = 50\n", id="a first key"),
+        pytest.param(
+            "# mine\n", threshold(50), "# mine\n\n[context]\nsecond_threshold = 50\n", id="below a comment"
+        ),
+        pytest.param("x = 1", threshold(50), "x = 1\n\n[context]\nsecond_threshold = 50\n", id="no last newline"),
+        pytest.param(TYPED, threshold(50), TYPED.replace("= 40 ", "= 50 "), id="a value in place"),
+        pytest.param(
+            TYPED,
+            command(context__finishing_act="leave"),
+            TYPED.replace("'per_run'\n", "'per_run'\n  finishing_act = \"leave\"\n"),
+            id="a key behind its table's last, before the next one's comment",
+        ),
+        pytest.param(
+            TYPED,
+            command(reset=("context.second_threshold",)),
+            TYPED.replace("second_threshold = 40   #", "#"),
+            id="a reset leaves the comment",
+        ),
+        pytest.param(
+            TYPED,
+            command(reset=("context.rearm", "clock.zone")),
+            TYPED.replace("  rearm = 'per_run'\n", "").replace('zone = "UTC"\n', ""),
+            id="a reset takes the line and leaves the header",
+        ),
+        pytest.param(
+            "context.second_threshold = 40\r\ncontext.x = 1\r\ny = 2\r\n",
+            command(context__second_threshold=50, context__rearm=Rearm.PER_WINDOW),
+            'context.second_threshold = 50\r\ncontext.x = 1\r\ncontext.rearm = "per_window"\r\ny = 2\r\n',
+            id="dotted",
+        ),
+        pytest.param(
+            "context.second_threshold = 40 # c\n",
+            command(context__rearm=Rearm.PER_RUN, reset=("context.second_threshold",)),
+            '# c\n\n[context]\nrearm = "per_run"\n',
+            id="the last dotted goes and another comes",
+        ),
+        pytest.param(
+            "context = {second_threshold=40} # c\n",
+            command(context__second_threshold=50, context__finishing_act="leave"),
+            'context = {second_threshold=50, finishing_act = "leave"} # c\n',
+            id="an inline table",
+        ),
+        pytest.param(
+            "context = {}\n", threshold(50), "context = { second_threshold = 50 }\n", id="an empty inline one"
+        ),
+        pytest.param(
+            "context = {rearm='per_run', x = 1, second_threshold=40}\n",
+            command(reset=("context.rearm", "context.second_threshold")),
+            "context = {x = 1}\n",
+            id="inline members go",
+        ),
+        pytest.param(
+            "context = {rearm='per_run', second_threshold=40}\n",
+            command(context__finishing_act="leave", reset=("context.rearm", "context.second_threshold")),
+            'context = {finishing_act = "leave"}\n',
+            id="inline members go and one comes",
+        ),
+        pytest.param(
+            "context = {x.y = 1, second_threshold=40}\n",
+            command(context__second_threshold=55, context__finishing_act="go"),
+            'context = {x.y = 1, second_threshold=55, finishing_act = "go"}\n',
+            id="an inline member with a dotted neighbour",
+        ),
+        pytest.param(
+            "['context']\n\"second_threshold\" = 0x28 # hex\n",
+            threshold(50),
+            "['context']\n\"second_threshold\" = 50 # hex\n",
+            id="quoted keys",
+        ),
+        pytest.param(
+            "['context']\n\"second_threshold\" = 0x28 # hex\n",
+            threshold(40),
+            "['context']\n\"second_threshold\" = 0x28 # hex\n",
+            id="a value that is there keeps its spelling",
+        ),
+        pytest.param(
+            "[context.sub] # s\nx = 1\n[clock]\n[context] # c\nrearm = 'per_run'\n",
+            command(reset=("context.rearm",)),
+            "[context.sub] # s\nx = 1\n[clock]\n[context] # c\n",
+            id="a table out of order keeps its header's comment",
+        ),
+        pytest.param(
+            "[context.sub]\nx = 1\n",
+            threshold(50),
+            "[context.sub]\nx = 1\n\n[context]\nsecond_threshold = 50\n",
+            id="only a table below is there",
+        ),
+        pytest.param(
+            "[context]\nnote = '''\nsecond_threshold = 3\n'''\n",
+            threshold(50),
+            "[context]\nnote = '''\nsecond_threshold = 3\n'''\nsecond_threshold = 50\n",
+            id="a text that looks like the key",
+        ),
+        pytest.param(
+            "[models]\n'a' = 1 # one\nb = 2\n[models.c]\nx = 1\n[clock]\n",
+            command(reset=("models",)),
+            "[models]\n# one\n[clock]\n",
+            id="all models go",
+        ),
+        pytest.param(
+            "models = {a = 1}\nx = 1\n", command(reset=("models",)), "x = 1\n", id="all inline models go"
+        ),
+        pytest.param("models.a = 1\nx = 1\n", command(reset=("models",)), "x = 1\n", id="all dotted models go"),
+        pytest.param(
+            "[models]\ngpt-4.1 = 1000\n",
+            command(models={"gpt-4.1": 5}, reset=("models.gpt-4",)),
+            '[models]\n"gpt-4.1" = 5\n',
+            id="a name that lacked its quotes is put right",
+        ),
+        pytest.param("[[context]]\n", command(reset=("context.rearm",)), "[[context]]\n", id="nothing to reset"),
+        pytest.param(
+            "[context]\nrearm = 'x'", threshold(50), "[context]\nrearm = 'x'\nsecond_threshold = 50", id="end"
+        ),
+        pytest.param(
+            "a = nan\nb = 1.5\n", threshold(50), "a = nan\nb = 1.5\n\n[context]\nsecond_threshold = 50\n", id="nan"
+        ),
+        pytest.param(
+            "[context]\nfinishing_act = 1.5\n",
+            command(context__finishing_act="1.5"),
+            '[context]\nfinishing_act = "1.5"\n',
+            id="a number is no text",
+        ),
+        pytest.param(
+            "notices.include_subagents = 1\n",
+            command(notices__include_subagents=True),
+            "notices.include_subagents = true\n",
+            id="a number is no truth",
+        ),
+    ],
+)
+def test_an_edit_changes_what_the_command_names(before: str, change: Command, after: str) -> None:
+    assert edit(before, change) == after
+    assert edit(after, change) == after
+
+
+def test_many_new_tables_stand_in_the_ladders_order() -> None:
+    everything = command(
+        clock__zone="Asia/Tokyo",
+        notices__include_subagents=False,
+        notices__every_steps=0,
+        context__rearm=Rearm.PER_WINDOW,
+        models={"z": 1, "a": 2},
+    )
+    assert edit("", everything) == (
+        '[context]\nrearm = "per_window"\n\n[notices]\ninclude_subagents = false\nevery_steps = 0\n\n'
+        '[clock]\nzone = "Asia/Tokyo"\n\n[models]\n"z" = 1\n"a" = 2\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-4.1", "a.b.c", 'say "hi"', "it's", "back\\slash", "ü/模型", "a b", "=#[]{}", "zone"]
+)
+@pytest.mark.parametrize("before", ["", "[models]\nx = 1\n", "models = {x = 1}\n", "models.x = 1\n"])
+def test_a_models_name_is_quoted_right(before: str, name: str) -> None:
+    after = edit(before, command(models={name: 5}))
+    assert parse("lab", after, ZONES).models[name] == 5
+    assert edit(after, command(models={name: 6})) == after.replace("= 5", "= 6")
+    gone = edit(after, command(reset=(f"models.{name}",)))
+    assert name not in parse("lab", gone, ZONES).models
+
+
+def test_set_and_reset_bring_the_text_back_where_the_table_was_there() -> None:
+    text = edit(TYPED, command(context__finishing_act="leave"))
+    assert edit(text, command(reset=("context.finishing_act",))) == TYPED
+
+
+@pytest.mark.parametrize("before", ["context = 3\n", "[[context]]\nx = 1\n", "context = []\n"])
+def test_what_is_no_table_is_refused(before: str) -> None:
+    with pytest.raises(Refusal, match="line 1, column 1: context is not a table") as caught:
+        edit(before, threshold(50))
+    assert caught.value.reason is Reason.CONFIG_UNREADABLE
+
+
+@pytest.mark.parametrize("before", ["[models.m]\nx = 1\n", "[models]\nm.x = 1\n", "models.m.x = 1\n"])
+def test_a_key_that_has_no_single_value_is_refused(before: str) -> None:
+    with pytest.raises(Refusal, match="in place") as caught:
+        edit(before, command(models={"m": 5}))
+    assert caught.value.reason is Reason.CONFIG_UNREADABLE
+
+
+def test_no_toml_is_refused() -> None:
+    with pytest.raises(Refusal, match="line 2, column 3") as caught:
+        edit("x = 1\n= 2\n"[:6] + "y 2\n", threshold(50))
+    assert caught.value.reason is Reason.CONFIG_UNREADABLE
+
+
+def test_a_wrong_value_may_be_put_right_by_a_command() -> None:
+    text = "[context] # c\nsecond_threshold = 95 # too late\n"
+    assert stated(parse("lab", edit(text, threshold(50)), ZONES)) == {"context.second_threshold": 50}
+    assert edit(text, command(reset=("context.second_threshold",))) == "[context] # c\n# too late\n"
+
+
+def test_a_large_document_is_edited_in_a_few_seconds() -> None:
+    text = "[models]\n" + "".join(f'"model-{number}" = {number + 1}\n' for number in range(40_000))
+    change = command(models={f"new-{number}": 7 for number in range(1000)}, reset=("models.model-7",))
+    after = edit(text, change)
+    assert len(parse("lab", after, ZONES).models) == 40_999

@@ -1,0 +1,295 @@
+import asyncio
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ullage_server.core.errors import Reason, Refusal
+from ullage_server.ladder.document import MAX_DOCUMENT_BYTES
+from ullage_server.ladder.files import TomlFiles
+from ullage_server.ladder.port import Document
+
+HANDLES = Path("/proc/self/fd")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "ladder"
+
+
+@pytest.fixture
+def files(folder: Path) -> TomlFiles:
+    return TomlFiles(folder)
+
+
+def put(folder: Path, name: str, data: bytes = b"") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def is_there(path: Path) -> bool:
+    return path.exists()
+
+
+async def refused(files: TomlFiles, address: str = "lab", reason: Reason = Reason.CONFIG_UNREADABLE) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        await files.read(address)
+    assert caught.value.reason is reason
+    assert caught.value.recovery
+    assert "/" not in caught.value.message.replace(address, "")
+    return caught.value
+
+
+async def test_nothing_is_there_at_first(files: TomlFiles, folder: Path) -> None:
+    assert await files.read("") is None
+    assert await files.read("lab/alice") is None
+    assert await files.addresses() == []
+    assert not is_there(folder)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"), [("", "CONFIG.toml"), ("lab", "lab/CONFIG.toml"), ("lab/alice", "lab/alice/CONFIG.toml")]
+)
+async def test_a_document_is_written_where_it_belongs(
+    files: TomlFiles, folder: Path, address: str, name: str
+) -> None:
+    text = "# ü\r\n[context]\nrearm = 'x'"
+    written = await files.write(address, text)
+    assert (folder / name).read_bytes() == text.encode()
+    assert written == await files.read(address) == Document(text, (folder / name).stat().st_mtime_ns)
+    assert await files.addresses() == [address]
+    assert [path.name for path in (folder / name).parent.iterdir()] == ["CONFIG.toml"]
+
+
+async def test_a_hand_edit_is_seen_at_once(files: TomlFiles, folder: Path) -> None:
+    await files.write("lab", "a = 1\n")
+    path = folder / "lab/CONFIG.toml"
+    about = path.stat()
+    path.write_text("a = 2\n")
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    found = await files.read("lab")
+    assert found is not None
+    assert found.text == "a = 2\n"
+
+
+async def test_addresses_are_in_order_and_only_those_that_are_one(files: TomlFiles, folder: Path) -> None:
+    for name in (
+        "CONFIG.toml",
+        "b/CONFIG.toml",
+        "a/z/CONFIG.toml",
+        "a-b/CONFIG.toml",
+        "a/CONFIG.toml",
+        "a/b/c/CONFIG.toml",
+        "Lab/CONFIG.toml",
+        ".hidden/CONFIG.toml",
+        "-x/CONFIG.toml",
+        "a b/CONFIG.toml",
+        "ü/CONFIG.toml",
+        "empty/notes.txt",
+        "left/CONFIG.toml.new",
+        "x" * 64 + "/CONFIG.toml",
+    ):
+        put(folder, name)
+    put(folder, "file", b"no folder")
+    assert await files.addresses() == ["", "a", "a-b", "a/z", "b"]
+
+
+@pytest.mark.parametrize("address", ["..", "../x", "lab/../..", "/etc", "Lab", "a/b/c", "lab/", "a\x00b", "."])
+async def test_what_is_no_address_is_refused(files: TomlFiles, address: str) -> None:
+    for call in (files.read(address), files.write(address, "")):
+        with pytest.raises(Refusal) as caught:
+            await call
+        assert caught.value.reason is Reason.ARGUMENT_INVALID
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (b"\xff", "line 1, column 1"),
+        (b"a = 1\nb = '\xc3\xbc\xff'\n", "line 2, column 7"),
+        (b"a = 1\r\n\xc3", "line 2, column 1"),
+        ("a = 1\n".encode("utf-16"), "line 1, column 1"),
+    ],
+)
+async def test_what_is_not_utf8_is_refused_with_its_place(
+    files: TomlFiles, folder: Path, data: bytes, place: str
+) -> None:
+    put(folder, "lab/CONFIG.toml", data)
+    refusal = await refused(files)
+    assert place in refusal.message
+    assert refusal.subject == "building lab"
+
+
+async def test_a_document_has_a_greatest_size(files: TomlFiles, folder: Path) -> None:
+    path = put(folder, "lab/CONFIG.toml", b"#" * MAX_DOCUMENT_BYTES)
+    assert await files.read("lab") is not None
+    path.write_bytes(b"#" * (MAX_DOCUMENT_BYTES + 1))
+    assert "1048576" in (await refused(files)).message
+
+
+async def test_a_folder_in_a_documents_place_is_refused(files: TomlFiles, folder: Path) -> None:
+    (folder / "lab/CONFIG.toml").mkdir(parents=True)
+    assert "is no file" in (await refused(files)).message
+    assert await files.addresses() == ["lab"]
+    with pytest.raises(Refusal) as caught:
+        await files.write("lab", "")
+    assert caught.value.reason is Reason.STORE_UNAVAILABLE
+    assert [path.name for path in (folder / "lab").iterdir()] == ["CONFIG.toml"]
+
+
+async def test_a_pipe_in_a_documents_place_is_refused_and_holds_nobody(files: TomlFiles, folder: Path) -> None:
+    (folder / "lab").mkdir(parents=True)
+    os.mkfifo(folder / "lab/CONFIG.toml")
+    async with asyncio.timeout(5):
+        assert "is no file" in (await refused(files)).message
+
+
+async def test_a_file_in_a_folders_place(files: TomlFiles, folder: Path) -> None:
+    put(folder, "lab", b"x")
+    assert await files.read("lab") is None
+    assert await files.read("lab/alice") is None
+    with pytest.raises(Refusal, match="a file stands where its folder would be") as caught:
+        await files.write("lab/alice", "")
+    assert caught.value.reason is Reason.STORE_UNAVAILABLE
+
+
+async def test_a_link_that_stays_in_the_folder_is_followed_and_written_through(
+    files: TomlFiles, folder: Path
+) -> None:
+    real = put(folder, "..data/CONFIG.toml", b"a = 1\n")
+    (folder / "lab").mkdir()
+    (folder / "lab/CONFIG.toml").symlink_to("../..data/CONFIG.toml")
+    found = await files.read("lab")
+    assert found is not None
+    assert found.text == "a = 1\n"
+    await files.write("lab", "a = 2\n")
+    assert (folder / "lab/CONFIG.toml").is_symlink()
+    assert real.read_text() == "a = 2\n"
+
+
+async def test_a_link_that_leads_out_is_refused(files: TomlFiles, folder: Path, tmp_path: Path) -> None:
+    secret = put(tmp_path, "outside/CONFIG.toml", b"a = 1\n")
+    (folder / "lab").mkdir(parents=True)
+    (folder / "lab/CONFIG.toml").symlink_to(secret)
+    (folder / "out").symlink_to(tmp_path / "outside")
+    for address in ("lab", "out", "out/alice"):
+        assert "leads out" in (await refused(files, address)).message
+        with pytest.raises(Refusal, match="leads out"):
+            await files.write(address, "b = 2\n")
+    assert secret.read_text() == "a = 1\n"
+    assert [path.name for path in (tmp_path / "outside").iterdir()] == ["CONFIG.toml"]
+
+
+async def test_a_link_to_itself_is_refused(files: TomlFiles, folder: Path) -> None:
+    (folder / "lab").mkdir(parents=True)
+    (folder / "lab/CONFIG.toml").symlink_to("CONFIG.toml")
+    await refused(files)
+
+
+async def test_the_ladders_folder_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    await TomlFiles(tmp_path / "link").write("lab", "a = 1\n")
+    assert (tmp_path / "real/lab/CONFIG.toml").read_text() == "a = 1\n"
+
+
+async def test_a_documents_rights_are_kept_and_a_new_one_is_its_owners(files: TomlFiles, folder: Path) -> None:
+    await files.write("lab", "")
+    path = folder / "lab/CONFIG.toml"
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o640)
+    await files.write("lab", "a = 1\n")
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("left", ["file", "link", "pipe"])
+async def test_what_a_crash_left_harms_nothing(files: TomlFiles, folder: Path, tmp_path: Path, left: str) -> None:
+    path = folder / "lab/CONFIG.toml.new"
+    path.parent.mkdir(parents=True)
+    elsewhere = put(tmp_path, "elsewhere", b"kept")
+    if left == "file":
+        path.write_text("half a doc")
+    elif left == "link":
+        path.symlink_to(elsewhere)
+    else:
+        os.mkfifo(path)
+    assert await files.addresses() == []
+    assert await files.read("lab") is None
+    await files.write("lab", "a = 1\n")
+    assert [each.name for each in path.parent.iterdir()] == ["CONFIG.toml"]
+    assert elsewhere.read_text() == "kept"
+
+
+@pytest.mark.parametrize("step", ["os.fsync", "os.fchmod", "pathlib.Path.replace", "pathlib.Path.mkdir"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EIO])
+async def test_a_write_that_fails_leaves_the_old_document(
+    files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int
+) -> None:
+    await files.write("lab", "old = 1\n")
+
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise OSError(number, os.strerror(number), str(folder))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(step, fail)
+        with pytest.raises(Refusal) as caught:
+            await files.write("lab", "new = 1\n")
+    assert caught.value.reason is Reason.STORE_UNAVAILABLE
+    assert str(folder) not in caught.value.message + caught.value.recovery
+    assert [each.name for each in (folder / "lab").iterdir()] == ["CONFIG.toml"]
+    assert (folder / "lab/CONFIG.toml").read_text() == "old = 1\n"
+
+
+async def test_a_read_that_fails_is_unavailable(
+    files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(folder, "lab/CONFIG.toml")
+
+    def fail(*args: Any, **kwargs: Any) -> int:
+        raise PermissionError(errno.EACCES, "no", str(folder))
+
+    monkeypatch.setattr("os.open", fail)
+    assert "no right" in (await refused(files, reason=Reason.STORE_UNAVAILABLE)).message
+
+
+@pytest.mark.skipif(not HANDLES.exists(), reason="no way to tell what a handle stands for")
+async def test_a_write_is_durable_with_every_folder_it_made(
+    files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    really = os.fsync
+
+    def fsync(handle: int) -> None:
+        synced.append(str((HANDLES / str(handle)).readlink()))
+        really(handle)
+
+    monkeypatch.setattr("os.fsync", fsync)
+    await files.write("lab/alice", "a = 1\n")
+    alice = folder / "lab/alice"
+    assert synced == [
+        str(path) for path in (alice / "CONFIG.toml.new", alice, folder / "lab", folder, folder.parent)
+    ]
+    synced.clear()
+    await files.write("lab/alice", "a = 2\n")
+    assert synced == [str(path) for path in (alice / "CONFIG.toml.new", alice, folder / "lab", folder)]
+
+
+async def test_a_reader_finds_the_old_document_or_the_new_one(files: TomlFiles) -> None:
+    texts = [f"# {number}\n" * 2000 for number in range(20)]
+    await files.write("lab", texts[0])
+
+    async def read() -> None:
+        for _ in range(60):
+            found = await files.read("lab")
+            assert found is not None
+            assert found.text in texts
+
+    async def write() -> None:
+        for text in texts:
+            await files.write("lab", text)
+
+    await asyncio.gather(read(), read(), write())
