@@ -1,0 +1,147 @@
+"""The whole life of the process, in one place: open, serve, drain, close.
+
+Rule (architecture.md, Drain): at SIGTERM or SIGINT health says NOT_SERVING, new calls are refused, what runs is
+finished, appends under way reach the disk, and the store is closed. A second signal ends the wait.
+"""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from zoneinfo import available_timezones
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1.health import SERVICE_NAME as HEALTH
+from grpc_health.v1.health import aio as health
+from grpc_reflection.v1alpha import reflection
+
+from .core.plan import Catalogue
+from .ladder.catalogue import packaged_windows
+from .ladder.files import TomlFiles
+from .ladder.ladder import Ladder
+from .ops.address import AddressRefused, check_listen, hold_socket, is_local
+from .rpc.building_service import BuildingService
+from .rpc.interceptors.admission import Admission
+from .rpc.interceptors.errors import errors
+from .rpc.interceptors.size import size
+from .rpc.methods import SERVICES
+from .rpc.run_service import RunService
+from .rpc.server import Answer, Handlers
+from .settings import Settings
+from .store.ledger import Ledger
+from .store.port import Store
+from .store.sqlite import SqliteStore
+
+_HEALTH_NAMES = ("", *(service.full_name for service in SERVICES))
+
+_OPTIONS = (
+    ("grpc.max_receive_message_length", 4 << 20),
+    # Two servers on one port would share its calls in silence.
+    ("grpc.so_reuseport", 0),
+    # Clients may ping an idle connection, and need not be cut off for it.
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+)
+
+
+def answers(ledger: Ledger, ladder: Ladder, catalogue: Catalogue, now: Callable[[], int]) -> dict[str, Answer]:
+    """The handlers of the RPCs that are built, by name."""
+    runs = RunService(ledger, ladder, catalogue, _ZONES, now)
+    buildings = BuildingService(ladder)
+    return {
+        "StartRun": runs.start_run,
+        "ObserveUsage": runs.observe_usage,
+        "FinishRun": runs.finish_run,
+        "GetRun": runs.get_run,
+        "ListRuns": runs.list_runs,
+        "ConfigureBuilding": buildings.configure_building,
+        "GetBuilding": buildings.get_building,
+        "ListBuildings": buildings.list_buildings,
+    }
+
+
+class App:
+    """A server that is up: where it listens, and how it ends."""
+
+    def __init__(
+        self,
+        server: grpc.aio.Server,
+        ledger: Ledger,
+        health_service: health.HealthServicer,
+        admission: Admission,
+    ) -> None:
+        self._server = server
+        self._ledger = ledger
+        self._health = health_service
+        self._admission = admission
+
+    async def drain(self, seconds: float) -> None:
+        """Refuses new calls, and gives those under way `seconds` to finish."""
+        self._admission.draining = True
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(seconds)
+        await self._ledger.close()
+
+
+@asynccontextmanager
+async def running(settings: Settings, store: Store | None = None) -> AsyncIterator[App]:
+    """A server under `settings`, up for the life of the context; over an SQLite store where none is given.
+
+    Raises AddressRefused, StoreInUse, SchemaTooNew or StoreError where it can't start.
+    """
+    listen = check_listen(settings.listen, insecure=settings.insecure)
+    lock = hold_socket(listen)
+    try:
+        if store is None:
+            store = await asyncio.to_thread(SqliteStore, settings.data)
+        catalogue = packaged_windows()
+        ladder = Ladder(TomlFiles(settings.data / "city"), store, _ZONES, catalogue, time.time_ns)
+        await ladder.mend()
+        # The catalogue is read at its first question, which no caller should wait for.
+        await asyncio.to_thread(catalogue, "none")
+        ledger = Ledger(store, settings.cache_runs)
+        admission = Admission()
+        server = grpc.aio.server(options=_OPTIONS)
+        health_service = health.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(health_service, server)
+        if settings.reflection == "on" or (settings.reflection == "auto" and is_local(listen)):
+            names = [service.full_name for service in SERVICES]
+            reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
+        # The interceptors, outermost first. Ours come last: what no other handler takes is UNSUPPORTED.
+        handlers = Handlers(answers(ledger, ladder, catalogue, time.time_ns), [errors, admission, size])
+        server.add_generic_rpc_handlers((handlers,))
+        _bind(server, listen)
+        await server.start()
+        for name in _HEALTH_NAMES:
+            await health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
+        app = App(server, ledger, health_service, admission)
+        try:
+            yield app
+        finally:
+            await app.drain(settings.drain_seconds)
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _bind(server: grpc.aio.Server, listen: str) -> None:
+    try:
+        server.add_insecure_port(listen)
+    except RuntimeError:
+        raise AddressRefused(f"{listen} can't be bound: another program may have it") from None
+
+
+async def serve(settings: Settings, ready: Callable[[], None]) -> None:
+    """Serves until a signal ends it; `ready` is called once the server is up."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, ended.set)
+    async with running(settings):
+        ready()
+        await ended.wait()
+
+
+_ZONES = frozenset(available_timezones())

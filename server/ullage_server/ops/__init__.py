@@ -1,0 +1,1 @@
+"""Running the process: its addresses, its health, its end."""

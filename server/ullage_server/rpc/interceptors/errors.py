@@ -1,0 +1,62 @@
+"""The outermost interceptor: what a handler raises becomes a Status, here and nowhere else.
+
+Rule (wire.md, Errors): a refusal is answered as it is. Anything else is a fault of ours: INTERNAL, with a fixed
+text and the request's id, and the cause in the log alone. Handlers never abort, and parse inside.
+"""
+
+import uuid
+from typing import NoReturn
+
+import grpc
+import structlog
+
+from ...core.errors import Reason, Refusal
+from ..methods import Method
+from ..status import status_of
+from . import Unary
+
+_log = structlog.get_logger()
+
+_Context = grpc.aio.ServicerContext[bytes, bytes]
+
+
+def errors(method: Method, inner: Unary) -> Unary:
+    """`inner`, whose refusals and faults are answered as Statuses."""
+
+    async def call(request: bytes, context: _Context) -> bytes:
+        try:
+            return await inner(request, context)
+        except Refusal as refusal:
+            failure = refusal
+        except Exception:  # whatever it is, the caller gets an answer and the log gets the cause
+            failure = _fault(method, context)
+        return await abort(context, failure, method.action)
+
+    return call
+
+
+async def abort(context: _Context, refusal: Refusal, action: str) -> NoReturn:
+    """Ends the call with `refusal` as its Status."""
+    status = status_of(refusal, action)
+    metadata = (("grpc-status-details-bin", status.SerializeToString()),)
+    code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
+    await context.abort(code, status.message, metadata)
+    raise AssertionError("abort does not return")
+
+
+def _fault(method: Method, context: _Context) -> Refusal:
+    request_id = _request_id(context)
+    _log.exception("a call failed by a fault of ours", method=method.path, request_id=request_id)
+    return Refusal(
+        Reason.INTERNAL,
+        f"the server failed by a fault of its own; its log tells more under request id {request_id}",
+        subject=f"request {request_id}",
+        recovery="send the same request again; if it fails again, report the request id to the operator",
+    )
+
+
+def _request_id(context: _Context) -> str:
+    for key, value in context.invocation_metadata() or ():
+        if key == "x-request-id" and isinstance(value, str):
+            return value[:64]
+    return str(uuid.uuid4())

@@ -1,0 +1,59 @@
+"""Pages of a list: sizes and tokens.
+
+Rule (AIP-158): a size of 0 is the default, one above the greatest is taken as the greatest, one below 0 is
+refused. A token is the service's own and opaque: it fits the list it came from, and any other is refused.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+
+from ..core.errors import invalid
+
+DEFAULT_SIZE = 100
+MAX_SIZE = 1000
+
+_VERSION = 1
+
+
+def page_size(size: int) -> int:
+    """How many a page holds, for a request that says `size`."""
+    if size < 0:
+        raise invalid("page_size", f"page_size is {size}; it is 0 for {DEFAULT_SIZE}, or from 1 to {MAX_SIZE}")
+    return min(size or DEFAULT_SIZE, MAX_SIZE)
+
+
+def page_token(asked: object, last: list[str | int]) -> str:
+    """What leads to the page behind `last`, in the list that was `asked` for."""
+    return base64.urlsafe_b64encode(json.dumps([_VERSION, _list(asked), last]).encode()).decode()
+
+
+def read_page_token(asked: object, token: str, shape: tuple[type, ...]) -> list[str | int] | None:
+    """What `page_token` put into `token` for the same list, in parts of the types of `shape`; None without one."""
+    if not token:
+        return None
+    try:
+        version, of_list, last = json.loads(base64.urlsafe_b64decode(token.encode()))
+    except (ValueError, binascii.Error, RecursionError, TypeError):
+        raise _foreign() from None
+    if (
+        version != _VERSION
+        or of_list != _list(asked)
+        or not isinstance(last, list)
+        or tuple(type(part) for part in last) != shape
+    ):
+        raise _foreign()
+    return last
+
+
+def _list(asked: object) -> str:
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _foreign() -> Exception:
+    return invalid(
+        "page_token",
+        "page_token is none of this list's",
+        recovery="send next_page_token as the last page gave it with the same filter, or none for the first page",
+    )

@@ -1,0 +1,142 @@
+"""RunService: runs and their turns. Each method converts, calls core, appends what core says, and answers."""
+
+from collections.abc import Callable, Collection
+
+from ullage.v1 import run_pb2
+from ullage.v1.run_service_pb2 import (
+    FinishRunRequest,
+    FinishRunResponse,
+    GetRunRequest,
+    GetRunResponse,
+    ListRunsRequest,
+    ListRunsResponse,
+    ObserveUsageRequest,
+    ObserveUsageResponse,
+    StartRunRequest,
+    StartRunResponse,
+)
+
+from ..convert.gauge import insertion_to, reading_to, sounded_to
+from ..convert.plan import settled_to, stated_from
+from ..convert.report import report_from
+from ..convert.run import run_to
+from ..core.errors import invalid
+from ..core.fold import State
+from ..core.names import check_address, check_labels, check_name, check_outcome
+from ..core.observe import asks_window, check_report, observe
+from ..core.plan import Catalogue, check_stated, freeze
+from ..core.records import RunFinished, RunStarted, UsageObserved
+from ..core.run import finish, present, same_start, start
+from ..ladder.ladder import Ladder
+from ..store.ledger import Ledger
+from ..store.port import Cursor
+from .pages import page_size, page_token, read_page_token
+
+#: A page of runs holds fewer where they are large, so that it fits the 4 MiB a client takes by default.
+MAX_PAGE_BYTES = 3 << 20
+
+
+class RunService:
+    """The runs of the city."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        ladder: Ladder,
+        catalogue: Catalogue,
+        zones: Collection[str],
+        now: Callable[[], int],
+    ) -> None:
+        self._ledger = ledger
+        self._ladder = ladder
+        self._catalogue = catalogue
+        self._zones = zones
+        self._now = now
+
+    async def start_run(self, request: StartRunRequest) -> StartRunResponse:
+        """Begins a run under a frozen plan; the same start again is the same run."""
+        run_id = check_name("run_id", request.run_id)
+        stated = check_stated(stated_from(request.plan), self._zones)
+
+        async def decide(state: State | None) -> RunStarted:
+            if state is not None:
+                return same_start(state, stated, await self._ledger.first(run_id))
+            rungs = await self._ladder.rungs(stated.address)
+            return start(run_id, stated, freeze(run_id, stated, rungs, self._catalogue), self._now())
+
+        outcome = await self._ledger.command(run_id, decide)
+        return StartRunResponse(
+            run=run_to(outcome.state), settled=settled_to(outcome.record.settled), replayed=outcome.replayed
+        )
+
+    async def observe_usage(self, request: ObserveUsageRequest) -> ObserveUsageResponse:
+        """Takes a turn's report and says whether the agent must hear of it."""
+        run_id = check_name("run_id", request.run_id)
+        report = check_report(report_from(request.report))
+
+        async def decide(state: State | None) -> UsageObserved:
+            run = present(state, run_id)
+            recorded = None
+            if report.turn <= run.last_observed:
+                recorded = await self._ledger.recorded(run_id, UsageObserved, report.turn)
+            found_window = None
+            if recorded is None and asks_window(run, report):
+                found_window = await self._ladder.window(run.plan.address, report.model)
+            return observe(run, report, recorded, found_window, self._now())
+
+        outcome = await self._ledger.command(run_id, decide)
+        record = outcome.record
+        return ObserveUsageResponse(
+            reminder=None if record.reminder is None else insertion_to(record.reminder),
+            reading=None if record.reading is None else reading_to(record.reading),
+            sounded=sounded_to(record.sounded),
+            replayed=outcome.replayed,
+        )
+
+    async def finish_run(self, request: FinishRunRequest) -> FinishRunResponse:
+        """Ends a run; the same end again changes nothing."""
+        run_id = check_name("run_id", request.run_id)
+        outcome_word = check_outcome("outcome", request.outcome)
+
+        async def decide(state: State | None) -> RunFinished | None:
+            return finish(present(state, run_id), outcome_word, self._now())
+
+        outcome = await self._ledger.command(run_id, decide)
+        return FinishRunResponse(run=run_to(outcome.state), replayed=outcome.replayed)
+
+    async def get_run(self, request: GetRunRequest) -> GetRunResponse:
+        """How a run stands."""
+        run_id = check_name("run_id", request.run_id)
+        return GetRunResponse(run=run_to(present(await self._ledger.state(run_id), run_id)))
+
+    async def list_runs(self, request: ListRunsRequest) -> ListRunsResponse:
+        """The runs at an address and below, page by page, newest first."""
+        address = check_address("address", request.address)
+        labels = check_labels("labels", dict(request.labels))
+        if request.state not in _FINISHED:
+            raise invalid("state", f"state is {request.state}, no value of RunState")
+        size = page_size(request.page_size)
+        asked = ["runs", address, request.state, labels]
+        last = read_page_token(asked, request.page_token, (int, str))
+        after = None if last is None else Cursor(int(last[0]), str(last[1]))
+        # One more than asked for tells whether there is a next page.
+        states = await self._ledger.page(address, _FINISHED[request.state], labels, after, size + 1)
+        response = ListRunsResponse()
+        held = 0
+        for state in states:
+            run = run_to(state)
+            held += run.ByteSize()
+            if len(response.runs) == size or (response.runs and held > MAX_PAGE_BYTES):
+                last_run = response.runs[-1]
+                at = states[len(response.runs) - 1].start_time
+                response.next_page_token = page_token(asked, [at, last_run.run_id])
+                break
+            response.runs.append(run)
+        return response
+
+
+_FINISHED: dict[int, bool | None] = {
+    run_pb2.RUN_STATE_UNSPECIFIED: None,
+    run_pb2.RUN_STATE_ACTIVE: False,
+    run_pb2.RUN_STATE_FINISHED: True,
+}

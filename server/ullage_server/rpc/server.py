@@ -1,0 +1,75 @@
+"""The gRPC server: which handler answers which RPC, and what stands around each.
+
+Rule (architecture.md, The server's shape): handlers are registered on raw bytes and parse inside the interceptor
+of errors, so that a request that does not parse is ARGUMENT_INVALID like any other bad input. An RPC without a
+handler, known or not, is UNSUPPORTED.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+
+from ..core.errors import Reason, Refusal, invalid
+from .interceptors import Unary
+from .interceptors.errors import abort
+from .methods import METHODS, Method
+
+#: Answers one request of one RPC: from its message to its answer's. Raises Refusal.
+Answer = Callable[..., Awaitable[Message]]
+
+#: Puts something around the handler of an RPC.
+Interceptor = Callable[[Method, Unary], Unary]
+
+_Context = grpc.aio.ServicerContext[bytes, bytes]
+
+if TYPE_CHECKING:  # the class takes no parameters when it runs
+    _Handler = grpc.RpcMethodHandler[bytes, bytes]
+
+
+class Handlers(grpc.GenericRpcHandler):
+    """The handlers of the wire by their paths, each with `interceptors` around it, the outermost first."""
+
+    def __init__(self, answers: Mapping[str, Answer], interceptors: Sequence[Interceptor]) -> None:
+        self._by_path: dict[str, _Handler] = {}
+        for method in METHODS:
+            if method.name in answers:
+                call = _answering(method, answers[method.name])
+                for interceptor in reversed(interceptors):
+                    call = interceptor(method, call)
+                self._by_path[method.path] = grpc.unary_unary_rpc_method_handler(call)
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> "_Handler":
+        """The handler of the RPC that is called."""
+        return self._by_path.get(handler_call_details.method) or _UNSUPPORTED
+
+
+def _answering(method: Method, answer: Answer) -> Unary:
+    async def call(request: bytes, context: _Context) -> bytes:
+        try:
+            message = method.request.FromString(request)
+        except DecodeError:
+            raise invalid(
+                "request",
+                f"the request is no {method.request.DESCRIPTOR.full_name}: it is cut short, garbled, or holds a "
+                "text that is not UTF-8",
+                recovery="send the message as its proto file defines it",
+            ) from None
+        return (await answer(message)).SerializeToString()
+
+    return call
+
+
+async def _unsupported(requests: AsyncIterator[bytes], context: _Context) -> None:
+    refusal = Refusal(
+        Reason.UNSUPPORTED,
+        "this server does not have the RPC that was called",
+        subject="the RPC",
+        recovery="call one that server reflection names, or ask a newer server",
+    )
+    await abort(context, refusal, "calling an RPC")
+
+
+# A stream in both directions fits callers of every kind.
+_UNSUPPORTED: "_Handler" = grpc.stream_stream_rpc_method_handler(_unsupported)

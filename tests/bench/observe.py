@@ -1,0 +1,147 @@
+"""A durable ObserveUsage beside an empty call on the same stack, in one run: ratios, not times.
+
+    python -m tests.bench.observe [--calls N] [--rounds N]
+
+Goals: at 16 in flight at most 1.35 times the CPU of the empty call; the same at turn 1000 as at turn 10, and
+with 100,000 runs as with 1,000; at most 1 KiB of memory a live run.
+"""
+
+import argparse
+import asyncio
+import itertools
+import statistics
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import uvloop
+
+from tests.bench.empty_server import METHOD
+from tests.bench.load import Cost, measure
+from tests.bench.processes import Process, process
+from ullage.v1.plan_pb2 import RunPlan
+from ullage.v1.run_service_pb2 import ObserveUsageRequest, ObserveUsageResponse, StartRunRequest
+from ullage.v1.usage_pb2 import ModelUsage, TurnReport
+
+IN_FLIGHT = 16
+START = "/ullage.v1.RunService/StartRun"
+OBSERVE = "/ullage.v1.RunService/ObserveUsage"
+
+
+def observe(run_id: str, turn: int) -> bytes:
+    usage = ModelUsage(input_tokens=10_000 + turn, output_tokens=500, cache_read_input_tokens=9_000)
+    return ObserveUsageRequest(run_id=run_id, report=TurnReport(turn=turn, usage=usage)).SerializeToString()
+
+
+class Runs:
+    """Runs on the server under measurement, and the next turn of each."""
+
+    def __init__(self, server: Process) -> None:
+        self._start = server.channel.unary_unary(START)
+        self._observe = server.channel.unary_unary(OBSERVE)
+        self._turns: dict[str, int] = {}
+
+    async def start(self, count: int, prefix: str) -> list[str]:
+        names = [f"{prefix}-{number:032d}" for number in range(count)]
+        left: Iterator[str] = iter(names)
+
+        async def starter() -> None:
+            for name in left:
+                plan = RunPlan(context_tokens=1_000_000, address="lab/alice", model="a-model")
+                await self._start(StartRunRequest(run_id=name, plan=plan).SerializeToString())
+
+        await asyncio.gather(*(starter() for _ in range(64)))
+        return names
+
+    async def turn(self, name: str) -> None:
+        turn = self._turns[name] = self._turns.get(name, 0) + 1
+        answer = ObserveUsageResponse.FromString(await self._observe(observe(name, turn)))
+        if answer.replayed or answer.reading.turn != turn:
+            raise AssertionError(f"{name} turn {turn} was answered with {answer}")
+
+
+def ratio_line(what: str, goal: str, over: list[Cost], under: list[Cost]) -> str:
+    """The median of the pairs' CPU ratios, and the medians they came from."""
+    ratios = [a.cpu / b.cpu for a, b in zip(over, under, strict=True)]
+    a, b = (statistics.median(cost.cpu for cost in costs) for costs in (over, under))
+    rate_a, rate_b = (statistics.median(cost.rate for cost in costs) for costs in (over, under))
+    return (
+        f"{what:<44} {statistics.median(ratios):5.2f} (goal {goal})  "
+        f"CPU a call {a:4.0f} : {b:4.0f} us   calls a second {rate_a:5.0f} : {rate_b:5.0f}"
+    )
+
+
+async def bench(calls: int, rounds: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="ullage-bench-") as folder:
+        empty_socket, socket = Path(folder, "e.sock"), Path(folder, "u.sock")
+        ours = ("ullage_server", "serve", "--listen", f"unix:{socket}", "--data", f"{folder}/data")
+        async with (
+            process(empty_socket, "tests.bench.empty_server", f"unix:{empty_socket}") as empty,
+            process(socket, *ours) as server,
+        ):
+            nothing = empty.channel.unary_unary(METHOD)
+            runs = Runs(server)
+
+            async def idle(caller: int, number: int) -> None:
+                await nothing(b"")
+
+            few = await runs.start(IN_FLIGHT, "few")
+
+            async def own(caller: int, number: int) -> None:
+                await runs.turn(few[caller])
+
+            await measure(empty, calls // 2, IN_FLIGHT, idle)
+            await measure(server, calls // 2, IN_FLIGHT, own)
+            empties, observes = [], []
+            for _ in range(rounds):
+                empties.append(await measure(empty, calls, IN_FLIGHT, idle))
+                observes.append(await measure(server, calls, IN_FLIGHT, own))
+            print(ratio_line("ObserveUsage to an empty call, 16 in flight", "<= 1.35", observes, empties))
+
+            early, late = [], []
+            old = await runs.start(IN_FLIGHT, "old")
+            for _ in range(1000):
+                await asyncio.gather(*(runs.turn(name) for name in old))
+
+            async def at_turn_1000(caller: int, number: int) -> None:
+                await runs.turn(old[caller])
+
+            for number in range(rounds):
+                young = await runs.start(calls // 10, f"young{number}")
+                dealt = itertools.cycle(young)
+
+                async def at_turn_10(caller: int, number: int, dealt: Iterator[str] = dealt) -> None:
+                    await runs.turn(next(dealt))
+
+                early.append(await measure(server, calls, IN_FLIGHT, at_turn_10))
+                late.append(await measure(server, calls, IN_FLIGHT, at_turn_1000))
+            print(ratio_line("turn 1000 and on to turns 1 to 10", "about 1", late, early))
+
+            thousand = itertools.cycle(await runs.start(1000, "k"))
+
+            async def among_1000(caller: int, number: int) -> None:
+                await runs.turn(next(thousand))
+
+            await measure(server, 2000, IN_FLIGHT, among_1000)
+            before = server.resident_bytes()
+            many = await runs.start(100_000, "m")
+            grown = (server.resident_bytes() - before) / len(many)
+            hundred_thousand = itertools.cycle(many[:: len(many) // 997])
+
+            async def among_100000(caller: int, number: int) -> None:
+                await runs.turn(next(hundred_thousand))
+
+            some, crowd = [], []
+            for _ in range(rounds):
+                some.append(await measure(server, calls, IN_FLIGHT, among_1000))
+                crowd.append(await measure(server, calls, IN_FLIGHT, among_100000))
+            print(ratio_line("with 100,000 runs to with 1,000", "about 1", crowd, some))
+            print(f"{'memory a live run, of 100,000':<44} {grown:5.0f} bytes (goal <= 1024)")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", type=int, default=8000, help="calls a measurement")
+    parser.add_argument("--rounds", type=int, default=7, help="measurements of each kind, in turns")
+    args = parser.parse_args()
+    uvloop.run(bench(args.calls, args.rounds))
