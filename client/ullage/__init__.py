@@ -1,0 +1,85 @@
+"""The Python client of Ullage, which tells how full a model's window is, and the agent what it must hear of it.
+
+`Client` and `AsyncClient` call a server; `start_run` gives a `Run`, whose `observe` takes each model call's usage
+and answers with an `Observation`. The wire's own messages are in `ullage.v1`.
+"""
+
+from .answers import Insertion, Observation, Reading, Sounded, insertion_of, reading_of
+from .async_client import AsyncClient, AsyncRun
+from .client import Client, Run
+from .errors import (
+    ArgumentInvalid,
+    BuildingNotFound,
+    ConfigChanged,
+    ConfigUnreadable,
+    DeadlinePassed,
+    Draining,
+    ExchangeAlreadyCompacted,
+    ForkBeforeOrigin,
+    ForkPastEnd,
+    Internal,
+    MessageTooLarge,
+    NotPermitted,
+    Overloaded,
+    RecordUnknown,
+    RequestIdReused,
+    RunAlreadyExists,
+    RunFinished,
+    RunNotFound,
+    ServerUnreachable,
+    StoreUnavailable,
+    ThresholdOutOfDomain,
+    TurnAlreadyRecorded,
+    TurnOutOfOrder,
+    UllageError,
+    Unauthenticated,
+    Unsupported,
+    WaveIncomplete,
+)
+from .requests import BuildingChanges, StatedPlan
+from .run_ids import new_run_id
+from .usage import Usage
+
+__all__ = [
+    "ArgumentInvalid",
+    "AsyncClient",
+    "AsyncRun",
+    "BuildingChanges",
+    "BuildingNotFound",
+    "Client",
+    "ConfigChanged",
+    "ConfigUnreadable",
+    "DeadlinePassed",
+    "Draining",
+    "ExchangeAlreadyCompacted",
+    "ForkBeforeOrigin",
+    "ForkPastEnd",
+    "Insertion",
+    "Internal",
+    "MessageTooLarge",
+    "NotPermitted",
+    "Observation",
+    "Overloaded",
+    "Reading",
+    "RecordUnknown",
+    "RequestIdReused",
+    "Run",
+    "RunAlreadyExists",
+    "RunFinished",
+    "RunNotFound",
+    "ServerUnreachable",
+    "Sounded",
+    "StatedPlan",
+    "StoreUnavailable",
+    "ThresholdOutOfDomain",
+    "TurnAlreadyRecorded",
+    "TurnOutOfOrder",
+    "UllageError",
+    "Unauthenticated",
+    "Unsupported",
+    "Usage",
+    "WaveIncomplete",
+    "insertion_of",
+    "new_run_id",
+    "reading_of",
+]

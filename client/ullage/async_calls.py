@@ -1,0 +1,128 @@
+"""One call of the asynchronous client: a deadline, the attempts within it, and errors by their reason.
+
+Rule: as in `calls`, on one event loop: a channel belongs to the loop of its first call.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import grpc
+
+from .channels import channel_options
+from .errors import error_of
+from .requests import Asked
+from .retries import Attempts, checked_timeout, proves_a_server
+from .v1.building_service_pb2_grpc import BuildingServiceStub
+from .v1.run_service_pb2_grpc import RunServiceStub
+
+if TYPE_CHECKING:
+    from .v1.building_service_pb2_grpc import BuildingServiceAsyncStub
+    from .v1.run_service_pb2_grpc import RunServiceAsyncStub
+
+_Request = TypeVar("_Request")
+_Answer = TypeVar("_Answer")
+_CLOSED = "this ullage.AsyncClient is closed; make a new one"
+
+
+class AsyncStubs(NamedTuple):
+    """The services over one channel."""
+
+    runs: "RunServiceAsyncStub"
+    buildings: "BuildingServiceAsyncStub"
+
+
+class _Open(NamedTuple):
+    channel: grpc.aio.Channel
+    loop: asyncio.AbstractEventLoop
+    services: AsyncStubs
+
+
+def open_channel(target: str) -> grpc.aio.Channel:
+    """A channel to `target`, in the clear, for the running event loop."""
+    return grpc.aio.insecure_channel(target, options=channel_options(target))
+
+
+class AsyncCalls:
+    """The calls of one client, over one channel that is opened at the first. Shared freely among tasks."""
+
+    def __init__(
+        self,
+        target: str,
+        timeout: float,
+        *,
+        connect: Callable[[str], grpc.aio.Channel] = open_channel,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.target = target
+        self.timeout = checked_timeout(timeout)
+        self._connect = connect
+        self._clock = clock
+        self._sleep = sleep
+        self._chance = chance
+        self._open: _Open | None = None
+        self._closed = False
+        self._met = False
+
+    @property
+    def services(self) -> AsyncStubs:
+        """The services; RuntimeError once closed, and on another event loop than before."""
+        if self._closed:
+            raise RuntimeError(_CLOSED)
+        loop = asyncio.get_running_loop()
+        if self._open is None:
+            channel = self._connect(self.target)
+            services = AsyncStubs(RunServiceStub(channel), BuildingServiceStub(channel))
+            self._open = _Open(channel, loop, services)
+        if self._open.loop is not loop:
+            raise RuntimeError("this ullage.AsyncClient belongs to another event loop; make one for each")
+        return self._open.services
+
+    async def __call__(
+        self,
+        rpc: "grpc.aio.UnaryUnaryMultiCallable[_Request, _Answer]",
+        asked: Asked[_Request],
+    ) -> _Answer:
+        """The answer to what is asked; raises the UllageError that it ended with."""
+        attempts = Attempts(self.timeout, self._clock())
+        while True:
+            try:
+                answer = await rpc(asked.request, timeout=attempts.left(self._clock()))
+            except grpc.aio.AioRpcError as failure:
+                error = error_of(
+                    failure.code(),
+                    failure.details(),
+                    failure.trailing_metadata(),
+                    action=asked.action,
+                    subject=asked.subject,
+                    target=self.target,
+                    timeout=self.timeout,
+                    met=self._met,
+                )
+                self._met = self._met or proves_a_server(error)
+                pause = attempts.pause(error, self._clock(), self._chance(), met=self._met)
+                if pause is None:
+                    raise error from failure
+                await self._sleep(pause)
+            except asyncio.CancelledError:
+                # A channel that is closed cancels its calls, which must not look as if the task were cancelled.
+                task = asyncio.current_task()
+                if self._closed and not (task and task.cancelling()):
+                    raise RuntimeError(_CLOSED) from None
+                raise
+            except grpc.aio.UsageError:
+                raise RuntimeError(_CLOSED) from None
+            else:
+                self._met = True
+                return answer
+
+    async def close(self) -> None:
+        """Ends the channel; a second time does nothing."""
+        self._closed = True
+        opened, self._open = self._open, None
+        if opened is not None:
+            await opened.channel.close()

@@ -1,0 +1,116 @@
+"""One call of the synchronous client: a deadline, the attempts within it, and errors by their reason.
+
+Rule: no call without a deadline; only UNAVAILABLE is sent again (see `retries`), the same request each time.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar, cast
+
+import grpc
+
+from .channels import channel_options
+from .errors import error_of
+from .requests import Asked
+from .retries import Attempts, checked_timeout, proves_a_server
+from .v1.building_service_pb2_grpc import BuildingServiceStub
+from .v1.run_service_pb2_grpc import RunServiceStub
+
+_Request = TypeVar("_Request")
+_Answer = TypeVar("_Answer")
+_CLOSED = "this ullage.Client is closed; make a new one"
+
+
+class Stubs(NamedTuple):
+    """The services over one channel."""
+
+    runs: RunServiceStub
+    buildings: BuildingServiceStub
+
+
+def open_channel(target: str) -> grpc.Channel:
+    """A channel to `target`, in the clear."""
+    return grpc.insecure_channel(target, options=channel_options(target))
+
+
+class Calls:
+    """The calls of one client, over one channel that is opened at the first. Shared freely among threads."""
+
+    def __init__(
+        self,
+        target: str,
+        timeout: float,
+        *,
+        connect: Callable[[str], grpc.Channel] = open_channel,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.target = target
+        self.timeout = checked_timeout(timeout)
+        self._connect = connect
+        self._clock = clock
+        self._sleep = sleep
+        self._chance = chance
+        self._lock = threading.Lock()
+        self._open: tuple[grpc.Channel, Stubs] | None = None
+        self._closed = False
+        self._met = False
+
+    @property
+    def services(self) -> Stubs:
+        """The services; RuntimeError once closed."""
+        with self._lock:
+            if self._closed:
+                raise RuntimeError(_CLOSED)
+            if self._open is None:
+                channel = self._connect(self.target)
+                self._open = channel, Stubs(RunServiceStub(channel), BuildingServiceStub(channel))
+            return self._open[1]
+
+    def __call__(
+        self,
+        rpc: "grpc.UnaryUnaryMultiCallable[_Request, _Answer]",
+        asked: Asked[_Request],
+    ) -> _Answer:
+        """The answer to what is asked; raises the UllageError that it ended with."""
+        attempts = Attempts(self.timeout, self._clock())
+        while True:
+            try:
+                answer = rpc(asked.request, timeout=attempts.left(self._clock()))
+            except grpc.RpcError as failure:
+                call = cast(grpc.Call, failure)
+                if self._closed and call.code() is grpc.StatusCode.CANCELLED:
+                    raise RuntimeError(_CLOSED) from None
+                error = error_of(
+                    call.code(),
+                    call.details(),
+                    call.trailing_metadata(),
+                    action=asked.action,
+                    subject=asked.subject,
+                    target=self.target,
+                    timeout=self.timeout,
+                    met=self._met,
+                )
+                self._met = self._met or proves_a_server(error)
+                pause = attempts.pause(error, self._clock(), self._chance(), met=self._met)
+                if pause is None:
+                    raise error from failure
+                self._sleep(pause)
+            except ValueError:  # what gRPC says of a channel that was closed meanwhile
+                if self._closed:
+                    raise RuntimeError(_CLOSED) from None
+                raise
+            else:
+                self._met = True
+                return answer
+
+    def close(self) -> None:
+        """Ends the channel; a second time does nothing."""
+        with self._lock:
+            self._closed = True
+            opened, self._open = self._open, None
+        if opened is not None:
+            opened[0].close()

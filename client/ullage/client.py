@@ -1,0 +1,281 @@
+"""The synchronous client: a server's services, and the runs started or resumed there.
+
+Rule: every call has a deadline, and can be sent again under its key; the client does so where no server is to
+be had, and nothing else (see `retries`). What is asked and answered is the same as in `async_client`.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Self, Unpack
+
+from . import requests
+from .answers import Observation, observation_of
+from .calls import Calls
+from .errors import UllageError
+from .handle import RunHandle
+from .requests import BuildingChanges, StatedPlan
+from .run_ids import new_run_id
+from .target import default_target
+from .v1 import building_pb2, plan_pb2, run_pb2
+
+
+class Client:
+    """A client of one Ullage server. Made once and kept; shared freely among threads.
+
+    The connection is opened at the first call and is in the clear. It does not survive a fork: make the client in
+    the process that uses it.
+
+        with ullage.Client() as client:
+            run = client.start_run(model="claude-sonnet-4-5", context_tokens=200_000)
+            seen = run.observe(response.usage)
+            if seen.reminder:
+                messages.append({"role": "user", "content": seen.reminder.text})
+
+    Every call raises an `UllageError`: the class of the service's reason (as `RunNotFound`), `ServerUnreachable`
+    where no Ullage answers, `DeadlinePassed` where the time ran out. Any call may be sent again. RuntimeError
+    where the client is closed.
+
+    Args:
+        target: the server's address as gRPC spells it, `unix:/PATH` or `HOST:PORT`. None: the environment's
+            `ULLAGE_TARGET`, else the user's own socket on which `ullage serve` listens.
+        timeout: seconds that one call may take, all its attempts together; above 0. A server that never
+            answered this client is waited for 2 seconds at most.
+
+    """
+
+    def __init__(self, target: str | None = None, *, timeout: float = 10.0) -> None:
+        self._call = Calls(default_target() if target is None else target, timeout)
+
+    @property
+    def target(self) -> str:
+        """The server's address."""
+        return self._call.target
+
+    def start_run(self, run_id: str | None = None, **plan: Unpack[StatedPlan]) -> "Run":
+        """Starts a run, and freezes its plan: what is stated here, else the ladder's rungs, else the default.
+
+        The same start again gets the run as it stands now (`replayed`).
+
+        Args:
+            run_id: the run's id, unique in the whole city, `[A-Za-z0-9._:-]{1,128}`; None: a new UUIDv7.
+            **plan: see `StatedPlan`.
+
+        Raises:
+            ThresholdOutOfDomain: second_threshold is not 31 to 90.
+            RunAlreadyExists: the id was started with another plan.
+            ConfigUnreadable: a rung's document does not parse.
+            ArgumentInvalid: another value is outside its domain.
+
+        """
+        asked = requests.start_run(new_run_id() if run_id is None else run_id, plan)
+        answer = self._call(self._call.services.runs.StartRun, asked)
+        return Run(self, answer.run, answer.settled, answer.replayed)
+
+    def resume_run(self, run_id: str) -> "Run":
+        """A run that was started before, by whomever; its turns are counted on from its last.
+
+        Raises:
+            RunNotFound: no run has that id.
+
+        """
+        return Run(self, self.get_run(run_id))
+
+    def get_run(self, run_id: str) -> run_pb2.Run:
+        """How a run stands. Records nothing.
+
+        Raises:
+            RunNotFound: no run has that id.
+
+        """
+        return self._call(self._call.services.runs.GetRun, requests.get_run(run_id)).run
+
+    def list_runs(
+        self, address: str = "", *, state: requests.State | None = None, labels: Mapping[str, str] | None = None
+    ) -> Iterator[run_pb2.Run]:
+        """The runs of an address and of all below it, newest start first; pages are fetched as they are needed.
+
+        Args:
+            address: the rung; empty: the whole city.
+            state: "active" or "finished"; None: any.
+            labels: those a run must have, with these values; None: any.
+
+        """
+        asked = requests.list_runs(address, state, labels)
+
+        def pages() -> Iterator[run_pb2.Run]:
+            page = asked
+            while True:
+                answer = self._call(self._call.services.runs.ListRuns, page)
+                yield from answer.runs
+                if not answer.next_page_token:
+                    return
+                page = requests.page_after(page, answer.next_page_token)
+
+        return pages()
+
+    def finish_run(self, run_id: str, outcome: str = "") -> run_pb2.Run:
+        """Ends a run: it takes no more turns, and can be forked. The same end again gets the run.
+
+        Args:
+            run_id: the run's id.
+            outcome: your word for how it ended, at most 1024 characters.
+
+        Raises:
+            RunNotFound: no run has that id.
+            RunFinished: it was finished with another outcome.
+
+        """
+        return self._call(self._call.services.runs.FinishRun, requests.finish_run(run_id, outcome)).run
+
+    def configure_building(
+        self,
+        address: str,
+        *,
+        request_id: str | None = None,
+        etag: str = "",
+        validate_only: bool = False,
+        **changes: Unpack[BuildingChanges],
+    ) -> building_pb2.Building:
+        """Writes to one rung of the ladder what is given, all or nothing, and removes what `reset` names.
+
+        The next run that is started reads it; one that is going does not.
+
+        Args:
+            address: the rung: "" (the city), "building" or "building/resident".
+            request_id: makes the command safe to send twice, `[A-Za-z0-9._:-]{1,128}`; None: one is made for
+                this call, and all its attempts. State one to send the same again after an error.
+            etag: the rung's etag as last seen, which must still fit; empty: write in any case.
+            validate_only: whether to ask only what would come of it; nothing is written.
+            **changes: see `BuildingChanges`.
+
+        Raises:
+            ThresholdOutOfDomain: context_second_threshold is not 31 to 90.
+            RequestIdReused: the request id belongs to another command.
+            ConfigChanged: the etag no longer fits.
+            ConfigUnreadable: the rung's document does not parse.
+            ArgumentInvalid: another value is outside its domain, or a key is both given and reset.
+
+        """
+        asked = requests.configure_building(
+            address,
+            changes,
+            request_id=str(uuid.uuid4()) if request_id is None else request_id,
+            etag=etag,
+            validate_only=validate_only,
+        )
+        return self._call(self._call.services.buildings.ConfigureBuilding, asked).building
+
+    def get_building(self, address: str) -> building_pb2.Building:
+        """What a rung states, and what a run there would freeze now. The city, "", is always there.
+
+        Raises:
+            BuildingNotFound: nobody has configured that address.
+            ConfigUnreadable: its document, or that of a rung above, does not parse.
+
+        """
+        return self._call(self._call.services.buildings.GetBuilding, requests.get_building(address)).building
+
+    def list_buildings(self) -> Iterator[building_pb2.Building]:
+        """The rungs by address, the city first; pages are fetched as they are needed."""
+        page = requests.list_buildings()
+        while True:
+            answer = self._call(self._call.services.buildings.ListBuildings, page)
+            yield from answer.buildings
+            if not answer.next_page_token:
+                return
+            page = requests.page_after(page, answer.next_page_token)
+
+    def close(self) -> None:
+        """Ends the connection; a second time does nothing. The runs go on: they live on the server."""
+        self._call.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Run(RunHandle):
+    """A run, and the count of its turns, made by `start_run` and `resume_run`. For one thread at a time."""
+
+    def __init__(
+        self,
+        client: Client,
+        run: run_pb2.Run,
+        settled: Sequence[plan_pb2.Settled] = (),
+        replayed: bool = False,
+    ) -> None:
+        super().__init__(run, settled, replayed)
+        self._client = client
+
+    def observe(
+        self,
+        usage: object,
+        *,
+        turn: int | None = None,
+        window_reset: bool = False,
+        model: str = "",
+        context_tokens: int | None = None,
+        dialect: str | None = None,
+    ) -> Observation:
+        """Reports a turn's model call; tells how full the window is, and what the agent must hear of it.
+
+        A turn is one call whose reply was kept. If this raises, send the same again: it goes under the same
+        number, and what was recorded is answered as it was. If you go on with the next call's usage instead,
+        that is no harm to the gauge; a reminder in the lost answer is lost with it.
+
+        Args:
+            usage: what the call reported: None; the provider's usage object as its SDK gives it, as a mapping,
+                dataclass or protobuf message, or as JSON text or bytes; a response that holds one as `usage`
+                (or `usage_metadata`, `usageMetadata`); an int, the whole prompt's tokens; or a `Usage`. It is
+                one call's, never a sum over several. An object without a prompt count is no usage. It is not
+                changed, and of a response nothing but the usage object is sent.
+            turn: the turn's number, from 1; None: the one after the last accepted.
+            window_reset: whether this call was the first one built from a compacted or cleared history.
+            model: the model that answered, where it is not the plan's; its window is looked up.
+            context_tokens: that model's window in tokens, 0 to 2^53 - 1, 0 unknown; None: the run's.
+            dialect: whose words a provider's object is written in, as "openai_chat" (a `Dialect`'s name
+                without its prefix, in lower case); None: told from its keys.
+
+        Raises:
+            TypeError: `usage` is none of these.
+            ValueError: an unknown dialect or cache accounting, or a number that does not fit the wire.
+            TurnAlreadyRecorded: the turn was reported before, with other content.
+            TurnOutOfOrder: it lies below the last one, and was never reported.
+            RunFinished: the run has ended.
+            RunNotFound: no run has that id.
+            ArgumentInvalid: a value is outside its domain, or the JSON is more than 64 KiB or does not parse.
+
+        """
+        while True:
+            number = self.last_turn + 1 if turn is None else turn
+            asked = requests.observe_usage(
+                self.run_id,
+                number,
+                usage,
+                window_reset=window_reset,
+                model=model,
+                context_tokens=context_tokens,
+                dialect=dialect,
+            )
+            doubted = self._sent(number)
+            try:
+                answer = self._client._call(self._client._call.services.runs.ObserveUsage, asked)
+            except UllageError as error:
+                if self._refused(number, error, doubted=doubted) and turn is None:
+                    continue
+                raise
+            self._accepted(number)
+            return observation_of(answer)
+
+    def status(self) -> run_pb2.Run:
+        """How the run stands. Records nothing. Raises as `Client.get_run`."""
+        return self._client.get_run(self.run_id)
+
+    def finish(self, outcome: str = "") -> run_pb2.Run:
+        """Ends the run. Raises as `Client.finish_run`."""
+        return self._client.finish_run(self.run_id, outcome)
