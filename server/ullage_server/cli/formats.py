@@ -1,0 +1,194 @@
+"""The three forms a recording is written in: what one line of each says of a model call.
+
+Rule: a form takes the lines it knows by their keys and passes over all others, so that one pass over a file
+tells which form it is. No form looks at a provider's words; a usage object is kept as it stands.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+MAX_TOKENS = 2**53 - 1
+
+#: The model that Claude Code names where it wrote the reply itself, because a call failed.
+_SYNTHETIC = "<synthetic>"
+
+#: Where a response keeps its usage object; the client takes it from there.
+_HELD_AS = ("usage", "usage_metadata", "usageMetadata")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one line says of a call: whose it is, and what was reported.
+
+    `run` tells runs in one file apart, `agent` a subagent from its parent (empty), `message` the lines of one
+    call from others (empty: the line is a call of its own).
+    """
+
+    usage: object
+    model: str
+    run: str = ""
+    agent: str = ""
+    message: str = ""
+    window: int = 0
+    window_assumed: int = 0
+    window_reset: bool = False
+
+
+class Format(ABC):
+    """The lines of one form, and the calls they tell of."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self.taken = 0
+        self.repeated = 0
+        self.failed = 0
+
+    @abstractmethod
+    def take(self, item: object) -> None:
+        """Takes a line's value, if it is of this form."""
+
+
+class UsageLines(Format):
+    """Objects with `raw_usage`, one a call, each with what else was known of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Of the last line: whether it was marked, and whether a mark on the next one is the same compaction's.
+        self._last: dict[tuple[str, str], tuple[bool, bool]] = {}
+        self._owed: set[tuple[str, str]] = set()
+
+    def take(self, item: object) -> None:
+        """Takes an object with `raw_usage`."""
+        if not isinstance(item, dict) or "raw_usage" not in item:
+            return
+        self.taken += 1
+        run = _word(item.get("sequence"))
+        agent = (_word(item.get("agent")) or "subagent") if item.get("is_subagent") is True else ""
+        usage = _usage(item["raw_usage"])
+        repeated = item.get("dup_of_prev") is True
+        reset = self._reset((run, agent), item.get("compacted_before") is True, repeated, _says_nothing(usage))
+        if repeated:
+            self.repeated += 1
+            return
+        self.seen.append(
+            Seen(
+                usage,
+                _model(item.get("model")),
+                run,
+                agent,
+                _word(item.get("msg_id")),
+                _tokens(item.get("window")),
+                _tokens(item.get("window_assumed")),
+                reset,
+            )
+        )
+
+    def _reset(self, whose: tuple[str, str], compacted: bool, repeated: bool, silent: bool) -> bool:
+        """Whether this line's call is to tell a reset: once a compaction, with the first call there is after it.
+
+        The mark may stay on behind a call that was aborted; that is the same compaction still.
+        """
+        marked, still = self._last.get(whose, (False, False))
+        if compacted and not still and not (marked and repeated):
+            self._owed.add(whose)
+        self._last[whose] = (compacted, compacted and (repeated or silent))
+        owed = whose in self._owed
+        if not repeated:
+            self._owed.discard(whose)
+        return owed
+
+
+class Transcript(Format):
+    """A Claude Code transcript: an assistant's line for each block of a reply, between records of all kinds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reset: set[str] = set()
+        self._known: set[str] = set()
+
+    def take(self, item: object) -> None:
+        """Takes an assistant's line, or the mark of a compaction."""
+        if not isinstance(item, dict):
+            return
+        agent = _agent(item)
+        if item.get("subtype") == "compact_boundary" or item.get("isCompactSummary") is True:
+            self._reset.add(agent)
+            return
+        message = item.get("message")
+        if not isinstance(message, dict) or not (item.get("type") == "assistant" or "usage" in message):
+            return
+        self.taken += 1
+        if item.get("isApiErrorMessage") is True or message.get("model") == _SYNTHETIC:
+            # Claude Code's own words where a call failed: a call that is tried again, and no turn.
+            self.failed += 1
+            return
+        name = _word(message.get("id"))
+        # A late line of a call that was made before the reset is not the first one after it.
+        first = not name or name not in self._known
+        self._known.add(name)
+        reset = first and agent in self._reset
+        if reset:
+            self._reset.discard(agent)
+        usage = _usage(message.get("usage"))
+        self.seen.append(Seen(usage, _model(message.get("model")), "", agent, name, window_reset=reset))
+
+
+class Bare(Format):
+    """Usage objects as providers report them, whole responses that hold one, and `null` for no report."""
+
+    def take(self, item: object) -> None:
+        """Takes an object that may be or hold a usage object, or `null`."""
+        if item is not None and not (isinstance(item, dict) and _looks_like_usage(item)):
+            return
+        self.taken += 1
+        self.seen.append(Seen(item, _model(item.get("model")) if isinstance(item, dict) else ""))
+
+
+def _agent(item: dict[str, object]) -> str:
+    """The subagent a transcript's record belongs to; empty for the session's own."""
+    named = _word(item.get("agentId")) or _word(item.get("parent_tool_use_id"))
+    return named or ("subagent" if item.get("isSidechain") is True else "")
+
+
+def _looks_like_usage(item: dict[str, object]) -> bool:
+    """Whether an object may be a usage object (some key holds a number, or nothing), or hold one."""
+    return (
+        not item
+        or any(value is None or type(value) in (int, float) for value in item.values())
+        or any(isinstance(item.get(name), dict) for name in _HELD_AS)
+    )
+
+
+def _says_nothing(usage: object) -> bool:
+    """Whether no count in a usage object is above 0."""
+    left = [usage]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, int | float) and value > 0:
+            return False
+    return True
+
+
+def _usage(value: object) -> object:
+    return value if isinstance(value, dict) else None
+
+
+def _model(value: object) -> str:
+    name = _word(value)
+    return "" if name == _SYNTHETIC else name
+
+
+def _word(value: object) -> str:
+    """A string that can be sent; empty for anything else."""
+    if not isinstance(value, str) or len(value) > 256:
+        return ""
+    return value if value.isprintable() else ""
+
+
+def _tokens(value: object) -> int:
+    """A stated number of tokens; 0 where none is stated."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_TOKENS:
+        return 0
+    return value

@@ -1,0 +1,54 @@
+"""The options that several commands have, each written once."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from ullage.target import default_target
+
+#: The greatest numbers of the wire's two widths.
+MAX_INT32 = 2**31 - 1
+MAX_INT64 = 2**63 - 1
+
+#: How long a question may take, in seconds: someone is waiting at a terminal.
+TIMEOUT = 5.0
+
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="ADDRESS",
+        envvar="ULLAGE_TARGET",
+        help="The server: unix:PATH or HOST:PORT. Default: the socket that `ullage serve` listens on.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="JSON for a program, one object a line.")]
+
+
+def whole(most: int, least: int | None = None) -> Callable[[int | None], int | None]:
+    """A check that a number is one the wire can hold; whether it makes sense is for the service to say."""
+
+    def check(number: int | None) -> int | None:
+        if number is not None and not lowest <= number <= most:
+            raise typer.BadParameter(f"{number} is not from {lowest} to {most}")
+        return number
+
+    lowest = -most if least is None else least
+    return check
+
+
+def server(target: str | None) -> str:
+    """The server to ask: the one named, else the one a client finds by itself."""
+    return target or default_target()
+
+
+def pairs(texts: list[str], option: str, split: Callable[[str, str], tuple[str, str, str]]) -> dict[str, str]:
+    """`NAME=VALUE` texts by name, each split at the first or the last `=`; the last text of a name stands."""
+    found = {}
+    for text in texts:
+        name, equals, value = split(text, "=")
+        if not name or not equals:
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint=option)
+        found[name] = value
+    return found

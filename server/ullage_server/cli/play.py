@@ -1,0 +1,76 @@
+"""A recorded run, told to a server call by call, as the harness that made it would have.
+
+Rule: each call is a turn, with what its provider reported, untouched. The window is the one stated on the command
+line, else the recording's (and follows it where it changes), else what the server finds for the model, which is
+told again where it changes. A report the server refuses is shown as such, and the run goes on.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+from ullage import ArgumentInvalid, AsyncClient, AsyncRun, Observation
+
+from .recordings import Call, RecordedRun
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the command line states: a `window` of None and a `model` of "" leave it to the recording."""
+
+    window: int | None
+    model: str
+    threshold: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One call and what came of it: the server's answer, or why it refused the report."""
+
+    turn: int
+    call: Call
+    told_model: str
+    answer: Observation | None
+    refusal: str = ""
+
+    @property
+    def read(self) -> bool:
+        """Whether this call's usage was read."""
+        return (
+            self.answer is not None and self.answer.reading is not None and self.answer.reading.turn == self.turn
+        )
+
+
+async def start(client: AsyncClient, run: RecordedRun, stated: Stated, labels: Mapping[str, str]) -> AsyncRun:
+    """The run, started on the server."""
+    return await client.start_run(
+        model=stated.model or run.model,
+        context_tokens=run.window if stated.window is None else stated.window,
+        second_threshold=stated.threshold,
+        labels=labels,
+    )
+
+
+async def play(started: AsyncRun, run: RecordedRun, stated: Stated) -> AsyncIterator[Played]:
+    """Each of the run's calls with its answer, in order."""
+    model, window = stated.model or run.model, run.window
+    for turn, call in enumerate(run.calls, 1):
+        told_model, told_window = "", None
+        if not stated.model and call.model not in ("", model):
+            told_model = model = call.model
+        if stated.window is not None:
+            # Of a model that is told alone the window would be looked up, and overrule the one that is stated.
+            told_window = stated.window if told_model else None
+        elif call.window not in (0, window):
+            told_window = window = call.window
+        elif window and told_model:
+            told_window = window
+        try:
+            answer = await started.observe(
+                call.usage, turn=turn, window_reset=call.window_reset, model=told_model, context_tokens=told_window
+            )
+        except ArgumentInvalid as error:
+            yield Played(turn, call, told_model, None, error.message)
+        except (TypeError, ValueError) as error:
+            yield Played(turn, call, told_model, None, str(error))
+        else:
+            yield Played(turn, call, told_model, answer)

@@ -1,0 +1,182 @@
+"""Recorded runs, read: which model calls a file tells of, in the order they were made.
+
+Rule: a call is one reply that was kept. Several lines of one message are one call, and the last of them wins; an
+event told twice is one call; a subagent's calls are not its parent's; a reset is told with the first call after
+it. What a file is written in is told from what stands in it. A line that can't be read is counted and left out;
+only a file without any call, or one that is no UTF-8, is refused.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import IO
+
+from .formats import Bare, Format, Seen, Transcript, UsageLines
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class RecordingError(Exception):
+    """The recording can't be played, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One model call. `usage` is what its provider reported, None for nothing; `window` 0 where none is stated."""
+
+    usage: object
+    model: str
+    window: int
+    window_reset: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """One run's calls. `window_assumed` says that whoever recorded it only assumed the window."""
+
+    name: str
+    calls: tuple[Call, ...]
+    window_assumed: bool
+
+    @property
+    def window(self) -> int:
+        """The first window that is stated; 0 where none is."""
+        return next((call.window for call in self.calls if call.window), 0)
+
+    @property
+    def model(self) -> str:
+        """The first model that is named; empty where none is."""
+        return next((call.model for call in self.calls if call.model), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a file holds, and how much of it is no call of a played run."""
+
+    runs: tuple[RecordedRun, ...]
+    subagent_calls: int = 0
+    repeated: int = 0
+    failed: int = 0
+    junk: int = 0
+
+
+def read(stream: IO[bytes]) -> Recording:
+    """Reads a recording: usage lines, a Claude Code transcript, or bare usage objects, by lines or as an array."""
+    usage_lines, transcript, bare = UsageLines(), Transcript(), Bare()
+    formats: tuple[Format, ...] = (usage_lines, transcript, bare)
+    unreadable = objects = 0
+    for item in _items(stream):
+        if item is _UNREADABLE:
+            unreadable += 1
+            continue
+        objects += 1
+        for form in formats:
+            form.take(item)
+    told = next((form for form in formats if form.taken), None)
+    if told is None:
+        raise RecordingError(
+            "there is no call in it: a recording is JSON lines (or an array) of usage objects, of objects with "
+            "`raw_usage`, or a Claude Code transcript"
+            if objects or unreadable
+            else "it is empty"
+        )
+    runs, subagent_calls = _runs(told.seen)
+    if not runs:
+        raise RecordingError("none of its lines is a model call whose reply was kept")
+    return Recording(
+        runs,
+        subagent_calls,
+        told.repeated,
+        told.failed,
+        # A transcript holds much that is no call; in the other forms an object that is none is a broken line.
+        unreadable + (0 if told is transcript else objects - told.taken),
+    )
+
+
+_UNREADABLE = object()
+
+
+def _items(stream: IO[bytes]) -> Iterator[object]:
+    """The values of the lines, or of the one array the file is; `_UNREADABLE` for a line that is no JSON."""
+    first = stream.readline().removeprefix(_BOM)
+    number = 1
+    while first and not first.strip():
+        first = stream.readline()
+        number += 1
+    if not first.lstrip().startswith(b"["):
+        yield from _lines(first, stream, number)
+        return
+    text = first + stream.read()
+    whole = _parse(_decode(text, number))
+    if isinstance(whole, list):
+        yield from whole
+    else:
+        yield from _lines(b"", text.split(b"\n"), number - 1)
+
+
+def _lines(first: bytes, rest: Iterable[bytes], number: int) -> Iterator[object]:
+    for at, line in enumerate(chain([first], rest), number):
+        if line.strip():
+            yield _parse(_decode(line, at))
+
+
+def _decode(line: bytes, number: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        # The bad byte may stand lines below the one the text begins with.
+        number += line.count(b"\n", 0, error.start)
+        raise RecordingError(
+            f"line {number} holds bytes that are no UTF-8; a recording is JSON in UTF-8"
+        ) from None
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _UNREADABLE
+
+
+def _runs(seen: list[Seen]) -> tuple[tuple[RecordedRun, ...], int]:
+    """The runs in the order they begin, and how many subagents' calls are left out.
+
+    Where all calls are subagents' (a subagent's own transcript), each of them is a run.
+    """
+    merged = _merged(seen)
+    parents = [call for call in merged if not call.agent]
+    played = parents or [replace(call, run=" ".join(filter(None, (call.run, call.agent)))) for call in merged]
+    by_run: dict[str, list[Seen]] = {}
+    for call in played:
+        by_run.setdefault(call.run, []).append(call)
+    return tuple(_run(name, calls) for name, calls in by_run.items()), len(merged) - len(played)
+
+
+def _merged(seen: list[Seen]) -> list[Seen]:
+    """One entry a call: lines with one message id are one, where the first stands, with what the last says."""
+    calls: list[Seen] = []
+    places: dict[tuple[str, str, str], int] = {}
+    for line in seen:
+        key = (line.run, line.agent, line.message)
+        place = places.get(key) if line.message else None
+        if place is None:
+            places[key] = len(calls)
+            calls.append(line)
+        else:
+            first = calls[place]
+            usage = first.usage if line.usage is None else line.usage
+            calls[place] = replace(first, usage=usage, model=line.model or first.model)
+    return calls
+
+
+def _run(name: str, calls: list[Seen]) -> RecordedRun:
+    assumed = not any(call.window for call in calls)
+    return RecordedRun(
+        name,
+        tuple(
+            Call(call.usage, call.model, call.window_assumed if assumed else call.window, call.window_reset)
+            for call in calls
+        ),
+        window_assumed=assumed and any(call.window_assumed for call in calls),
+    )

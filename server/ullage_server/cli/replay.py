@@ -1,0 +1,195 @@
+"""`ullage replay`: a recorded run played against a server, and its timeline.
+
+Rule: without a file the bundled example is played; without a target a server in this process, which keeps
+nothing. What of a file is not played is said on stderr; stdout holds the timeline alone.
+"""
+
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from importlib.resources import files
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import typer
+
+from ullage import AsyncClient, AsyncRun
+
+from .endings import Problem, carry_out, say
+from .options import MAX_INT64, TIMEOUT, Json, whole
+from .own_server import passing_server
+from .play import Played, Stated, play, start
+from .recordings import RecordedRun, Recording, RecordingError, read
+from .screen import Screen, printable
+from .timeline import ASCII, BLOCKS, Timeline, Turn
+
+
+def replay(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="JSON lines or an array: usage objects, usage lines (`raw_usage`), or a Claude Code transcript; "
+            "- is stdin. Default: a bundled example.",
+            show_default=False,
+        ),
+    ] = None,
+    window: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TOKENS",
+            callback=whole(MAX_INT64, 0),
+            help="The model's window; 0: unknown. Default: the recording's, else by model.",
+        ),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="The model, for all calls. Default: the recording's.")
+    ] = "",
+    threshold: Annotated[
+        int | None,
+        typer.Option(metavar="PERCENT", callback=whole(MAX_INT64), help="The second threshold, 31 to 90."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="ULLAGE_TARGET",
+            help="The server to play against; it keeps the run. Default: one in this process that keeps nothing.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Play a recorded run and draw its timeline: how full the window was at each turn."""
+    carry_out(lambda: _replay(file, Stated(window, model, threshold), target, Screen(as_json=json)))
+
+
+def _replay(file: str | None, stated: Stated, target: str | None, screen: Screen) -> int:
+    # Read before there is a loop: while one waits for stdin, a loop would keep Ctrl-C to itself.
+    recording = _read(file)
+    _tell_what_is_left_out(recording)
+    name = "example" if file is None else "stdin" if file == "-" else Path(file).name
+    refused = asyncio.run(_play_all(recording, name, stated, target, screen))
+    if refused:
+        reports = "1 report was" if refused == 1 else f"{refused} reports were"
+        say(f"{reports} refused; each says why, and is not in the run")
+    return 1 if refused else 0
+
+
+async def _play_all(recording: Recording, name: str, stated: Stated, target: str | None, screen: Screen) -> int:
+    """Plays each run; how many reports were refused."""
+    refused = 0
+    async with AsyncExitStack() as stack:
+        address = target or await stack.enter_async_context(passing_server())
+        client = await stack.enter_async_context(AsyncClient(address, timeout=TIMEOUT))
+        for number, run in enumerate(recording.runs):
+            if number:
+                screen.line([])
+            refused += await _one(client, run, name, stated, screen)
+    return refused
+
+
+async def _one(client: AsyncClient, run: RecordedRun, name: str, stated: Stated, screen: Screen) -> int:
+    """Plays one run; how many of its reports were refused."""
+    name = f"{name}: {run.name}" if run.name else name
+    started = await start(client, run, stated, {"replay": printable(name)[:1024]})
+    second = started.plan.second_threshold
+    drawn = Timeline(second, BLOCKS if screen.unicode else ASCII, screen.width if screen.terminal else None)
+    screen.title(f"{name}, run {started.run_id}")
+    screen.title(_about(started, run, stated))
+    screen.line(drawn.head())
+    refused = 0
+    async for played in play(started, run, stated):
+        refused += played.answer is None
+        screen.row(_row(started.run_id, run.name, played))
+        for line in drawn.lines(_turn(played)):
+            screen.line(line)
+    await started.finish("replayed")
+    return refused
+
+
+def _read(file: str | None) -> Recording:
+    name = "the example" if file is None else "stdin" if file == "-" else file
+    try:
+        if file == "-":
+            return read(sys.stdin.buffer)
+        with _open(file) as stream:
+            return read(stream)
+    except OSError as error:
+        raise Problem(f"{name} can't be read: {error.strerror}") from None
+    except RecordingError as error:
+        raise Problem(f"{name} can't be played: {error}") from None
+
+
+def _open(file: str | None) -> IO[bytes]:
+    if file is not None:
+        return Path(file).open("rb")
+    return files("ullage_server.cli").joinpath("example.jsonl").open("rb")
+
+
+def _tell_what_is_left_out(recording: Recording) -> None:
+    for count, what in (
+        (recording.subagent_calls, "of subagents, which have windows of their own"),
+        (recording.repeated, "told a second time"),
+        (recording.failed, "that failed"),
+    ):
+        if count:
+            say(f"left out {count} call{'s' * (count > 1)} {what}", style="dim")
+    if recording.junk:
+        say(f"left out {recording.junk} line{'s' * (recording.junk > 1)} that can't be read", style="yellow")
+
+
+def _about(started: AsyncRun, run: RecordedRun, stated: Stated) -> str:
+    """What the run is measured against, and who said so."""
+    window = started.plan.context_tokens
+    found = next((each.source for each in started.settled if each.key == "context_tokens"), "")
+    if not window:
+        measure = "window unknown, so no percent and no reminder: state it with --window"
+    elif stated.window is not None:
+        measure = f"window {window} (stated)"
+    elif run.window:
+        measure = f"window {window} ({'assumed in' if run.window_assumed else 'from'} the recording)"
+    else:
+        measure = f"window {window} ({found})"
+    return f"{started.plan.model or 'model unknown'}, {measure}"
+
+
+def _turn(played: Played) -> Turn:
+    """A call as the timeline draws it."""
+    notes = []
+    if played.call.window_reset:
+        notes.append("window reset")
+    if played.told_model:
+        notes.append(played.told_model)
+    if played.answer is None:
+        notes.append(f"refused: {played.refusal}")
+        return Turn(played.turn, None, None, None, tuple(notes))
+    reading = played.answer.reading
+    reminder = played.answer.reminder.text if played.answer.reminder else None
+    if reading is None or not played.read:
+        return Turn(played.turn, None, None, reminder, (*notes, "no usage"))
+    if reading.window_exceeded:
+        notes.append("window exceeded")
+    return Turn(played.turn, reading.used_tokens, reading.percent, reminder, tuple(notes))
+
+
+def _row(run_id: str, name: str, played: Played) -> dict[str, Any]:
+    """A call as a program reads it; what this call did not tell is null."""
+    answer = played.answer
+    reading = answer.reading if answer is not None and played.read else None
+    return {
+        "run_id": run_id,
+        "sequence": name or None,
+        "turn": played.turn,
+        "used_tokens": reading.used_tokens if reading else None,
+        "percent": reading.percent if reading else None,
+        "context_tokens": reading.context_tokens or None if reading else None,
+        "remaining_tokens": reading.remaining_tokens if reading else None,
+        "projected_tokens": reading.projected_tokens if reading else None,
+        "window_exceeded": reading.window_exceeded if reading else None,
+        "counted_as": reading.counted_as if reading else None,
+        "sounded": str(answer.sounded) if answer else None,
+        "reminder": answer.reminder.text if answer and answer.reminder else None,
+        "model": played.call.model or None,
+        "window_reset": played.call.window_reset,
+        "refused": played.refusal or None,
+    }
