@@ -1,1 +1,1 @@
-"""The Ullage server: the rules (`core`), the ledger (`store`), the configuration (`ladder`) and the wire (`rpc`)."""
+"""The Ullage server: its rules (`core`), ledger (`store`), configuration (`ladder`) and wire (`rpc`)."""

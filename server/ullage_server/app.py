@@ -8,7 +8,7 @@ import asyncio
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from zoneinfo import available_timezones
 
 import grpc
@@ -21,7 +21,7 @@ from .core.plan import Catalogue
 from .ladder.catalogue import packaged_windows
 from .ladder.files import TomlFiles
 from .ladder.ladder import Ladder
-from .ops.address import AddressRefused, check_listen, hold_socket, is_local
+from .ops.address import bind, check_listen, hold_socket, is_local
 from .rpc.building_service import BuildingService
 from .rpc.interceptors.admission import Admission
 from .rpc.interceptors.errors import errors
@@ -33,6 +33,9 @@ from .settings import Settings
 from .store.ledger import Ledger
 from .store.port import Store
 from .store.sqlite import SqliteStore
+
+#: The time zones that a plan or a rung may name.
+ZONES = frozenset(available_timezones())
 
 _HEALTH_NAMES = ("", *(service.full_name for service in SERVICES))
 
@@ -48,7 +51,7 @@ _OPTIONS = (
 
 def answers(ledger: Ledger, ladder: Ladder, catalogue: Catalogue, now: Callable[[], int]) -> dict[str, Answer]:
     """The handlers of the RPCs that are built, by name."""
-    runs = RunService(ledger, ladder, catalogue, _ZONES, now)
+    runs = RunService(ledger, ladder, catalogue, ZONES, now)
     buildings = BuildingService(ladder)
     return {
         "StartRun": runs.start_run,
@@ -67,13 +70,13 @@ class App:
 
     def __init__(
         self,
+        listen: str,
         server: grpc.aio.Server,
-        ledger: Ledger,
         health_service: health.HealthServicer,
         admission: Admission,
     ) -> None:
+        self.listen = listen
         self._server = server
-        self._ledger = ledger
         self._health = health_service
         self._admission = admission
 
@@ -82,26 +85,34 @@ class App:
         self._admission.draining = True
         await self._health.enter_graceful_shutdown()
         await self._server.stop(seconds)
-        await self._ledger.close()
+
+    async def stop(self) -> None:
+        """Ends the wait of a drain that is under way."""
+        await self._server.stop(0)
 
 
 @asynccontextmanager
 async def running(settings: Settings, store: Store | None = None) -> AsyncIterator[App]:
     """A server under `settings`, up for the life of the context; over an SQLite store where none is given.
 
-    Raises AddressRefused, StoreInUse, SchemaTooNew or StoreError where it can't start.
+    Raises AddressRefused, StoreInUse, SchemaTooNew, StoreError or OSError where it can't start.
     """
     listen = check_listen(settings.listen, insecure=settings.insecure)
-    lock = hold_socket(listen)
-    try:
+    # What is opened here is closed at the end, or where the start fails: the last first.
+    async with AsyncExitStack() as opened:
+        if lock := hold_socket(listen):
+            opened.callback(lock.release)
         if store is None:
             store = await asyncio.to_thread(SqliteStore, settings.data)
+        ledger = Ledger(store, settings.cache_runs)
+        opened.push_async_callback(ledger.close)
         catalogue = packaged_windows()
-        ladder = Ladder(TomlFiles(settings.data / "city"), store, _ZONES, catalogue, time.time_ns)
+        ladder = Ladder(TomlFiles(settings.data / "city"), store, ZONES, catalogue, time.time_ns)
+        opened.push_async_callback(ladder.close)
         await ladder.mend()
         # The catalogue is read at its first question, which no caller should wait for.
         await asyncio.to_thread(catalogue, "none")
-        ledger = Ledger(store, settings.cache_runs)
+
         admission = Admission()
         server = grpc.aio.server(options=_OPTIONS)
         health_service = health.HealthServicer()
@@ -109,39 +120,27 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
         if settings.reflection == "on" or (settings.reflection == "auto" and is_local(listen)):
             names = [service.full_name for service in SERVICES]
             reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
-        # The interceptors, outermost first. Ours come last: what no other handler takes is UNSUPPORTED.
+        # The interceptors, the outermost first. Ours is the last: what no other takes is UNSUPPORTED.
         handlers = Handlers(answers(ledger, ladder, catalogue, time.time_ns), [errors, admission, size])
         server.add_generic_rpc_handlers((handlers,))
-        _bind(server, listen)
+        app = App(bind(server, listen), server, health_service, admission)
         await server.start()
+        opened.push_async_callback(app.drain, settings.drain_seconds)
         for name in _HEALTH_NAMES:
             await health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
-        app = App(server, ledger, health_service, admission)
-        try:
-            yield app
-        finally:
-            await app.drain(settings.drain_seconds)
-    finally:
-        if lock is not None:
-            lock.release()
+        yield app
 
 
-def _bind(server: grpc.aio.Server, listen: str) -> None:
-    try:
-        server.add_insecure_port(listen)
-    except RuntimeError:
-        raise AddressRefused(f"{listen} can't be bound: another program may have it") from None
-
-
-async def serve(settings: Settings, ready: Callable[[], None]) -> None:
-    """Serves until a signal ends it; `ready` is called once the server is up."""
+async def serve(settings: Settings, ready: Callable[[str], None]) -> None:
+    """Serves until a signal ends it; `ready` is called with the address once the server is up."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, ended.set)
-    async with running(settings):
-        ready()
+    async with running(settings) as app:
+        ready(app.listen)
         await ended.wait()
-
-
-_ZONES = frozenset(available_timezones())
+        # A second signal does not wait for the calls under way.
+        stopping: list[asyncio.Task[None]] = []
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(signum, lambda: stopping.append(loop.create_task(app.stop())))

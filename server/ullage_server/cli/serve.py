@@ -69,10 +69,10 @@ async def _serve(**stated: Any) -> int:
     log_to_stderr()
     up = False
 
-    def ready() -> None:
+    def ready(listen: str) -> None:
         nonlocal up
         up = True
-        _tell(settings)
+        _tell(listen, settings)
 
     try:
         await serve_until_ended(settings, ready)
@@ -84,19 +84,19 @@ async def _serve(**stated: Any) -> int:
     return 0
 
 
-def _tell(settings: "Settings") -> None:
+def _tell(listen: str, settings: "Settings") -> None:
     """Where the server listens, who can call it there, and where its data is: on stderr."""
     import structlog
 
     from ..ops.address import is_local
 
-    if settings.listen.startswith("unix:"):
+    if listen.startswith("unix:"):
         reach = "only you can call it"
-    elif is_local(settings.listen):
+    elif is_local(listen):
         reach = "any user of this machine can call it; on a unix socket (the default) only you could"
     else:
         reach = "anyone who reaches it over the network can call it and read along: there is no TLS"
     if sys.stderr.isatty():
-        say(f"listening on {settings.listen}", f"{reach}\ndata in {settings.data}\nCtrl-C ends it", style="green")
+        say(f"listening on {listen}", f"{reach}\ndata in {settings.data}\nCtrl-C ends it", style="green")
     else:
-        structlog.get_logger().info("listening", listen=settings.listen, reach=reach, data=str(settings.data))
+        structlog.get_logger().info("listening", listen=listen, reach=reach, data=str(settings.data))

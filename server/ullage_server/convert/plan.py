@@ -1,6 +1,7 @@
 """Plans: what a caller states, what was frozen, and where each value came from."""
 
 from collections.abc import Iterable, Mapping
+from sys import intern
 from typing import Any, cast
 
 from ullage.v1 import plan_pb2
@@ -9,6 +10,8 @@ from ..core.errors import invalid
 from ..core.plan import Plan, Settled, Stated
 from ..core.settings import KEYS, Rearm, Settings, Value
 from .times import from_duration, to_duration
+
+_NO_LABELS: Mapping[str, str] = {}
 
 _REARM_BY_NUMBER = {plan_pb2.REARM_PER_RUN: Rearm.PER_RUN, plan_pb2.REARM_PER_WINDOW: Rearm.PER_WINDOW}
 _REARM_NUMBER = {rearm: number for number, rearm in _REARM_BY_NUMBER.items()}
@@ -34,16 +37,17 @@ def stated_from(plan: plan_pb2.RunPlan) -> Stated:
                 settings[name] = getattr(plan, field)
         elif plan.HasField(cast("Any", field)):
             settings[name] = getattr(plan, field)
+    # The words that a fleet's runs have in common are held once.
     return Stated(
-        address=plan.address,
-        agent=plan.agent,
+        address=intern(plan.address),
+        agent=intern(plan.agent),
         session_id=plan.session_id,
         parent_session_id=plan.parent_session_id,
         subagent=plan.subagent,
-        model=plan.model,
+        model=intern(plan.model),
         context_tokens=plan.context_tokens,
         time_budget=from_duration("plan.time_budget", plan.time_budget) if plan.HasField("time_budget") else None,
-        labels=dict(plan.labels),
+        labels=dict(plan.labels) or _NO_LABELS,
         settings=settings,
     )
 

@@ -48,7 +48,7 @@ def check_model(field: str, value: str) -> str:
     return value
 
 
-def check_labels(field: str, labels: Mapping[str, str]) -> dict[str, str]:
+def check_labels(field: str, labels: Mapping[str, str]) -> Mapping[str, str]:
     """`labels`, the caller's own words for a run; refused, naming `field`, beyond their bounds."""
     if len(labels) > MAX_LABELS:
         raise invalid(field, f"{field} holds {len(labels)} labels; a run has at most {MAX_LABELS}")
@@ -61,7 +61,7 @@ def check_labels(field: str, labels: Mapping[str, str]) -> dict[str, str]:
             )
         if _CONTROL.search(key) or _CONTROL.search(value):
             raise invalid(field, f"{field}: a label holds no control characters")
-    return dict(labels)
+    return labels
 
 
 def check_outcome(field: str, value: str) -> str:

@@ -8,6 +8,7 @@ Nothing changes a plan afterwards.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from .domain import check_tokens
@@ -148,7 +149,13 @@ def settle(stated: Mapping[str, Value], rungs: Sequence[Rung]) -> tuple[Settings
                     break
         values[key.plan_field] = value
         settled.append(Settled(name, value_text(value), source))
-    return Settings(**values), tuple(settled)
+    return _settings(tuple(values.items())), tuple(settled)
+
+
+# Few settings serve many runs: equal ones are held once.
+@lru_cache(maxsize=1024)
+def _settings(values: tuple[tuple[str, Any], ...]) -> Settings:
+    return Settings(**dict(values))
 
 
 def find_window(model: str, rungs: Sequence[Rung], catalogue: Catalogue) -> tuple[int, str] | None:

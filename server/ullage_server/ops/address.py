@@ -10,6 +10,7 @@ import os
 import stat
 from pathlib import Path
 
+import grpc
 from filelock import FileLock, Timeout
 
 #: What the kernel takes of a unix socket's path, in bytes.
@@ -79,3 +80,12 @@ def hold_socket(listen: str) -> FileLock | None:
         raise AddressRefused(f"another server listens on {listen}") from None
     socket.unlink(missing_ok=True)
     return lock
+
+
+def bind(server: grpc.aio.Server, listen: str) -> str:
+    """Binds `server` to `listen`, and gives the address it got: a port of 0 is one that was free."""
+    try:
+        port = server.add_insecure_port(listen)
+    except RuntimeError:
+        raise AddressRefused(f"{listen} can't be bound: another program may have it") from None
+    return listen if listen.startswith(_UNIX) else f"{listen.rpartition(':')[0]}:{port}"

@@ -116,7 +116,7 @@ class RunService:
         if request.state not in _FINISHED:
             raise invalid("state", f"state is {request.state}, no value of RunState")
         size = page_size(request.page_size)
-        asked = ["runs", address, request.state, labels]
+        asked = ["runs", address, request.state, dict(labels)]
         last = read_page_token(asked, request.page_token, (int, str))
         after = None if last is None else Cursor(int(last[0]), str(last[1]))
         # One more than asked for tells whether there is a next page.
