@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import grpc
 import uvloop
 
 from tests.bench.empty_server import METHOD
@@ -24,6 +25,9 @@ from ullage.v1.run_service_pb2 import ObserveUsageRequest, ObserveUsageResponse,
 from ullage.v1.usage_pb2 import ModelUsage, TurnReport
 
 IN_FLIGHT = 16
+#: A call on the wire's own bytes.
+Call = grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
+
 START = "/ullage.v1.RunService/StartRun"
 OBSERVE = "/ullage.v1.RunService/ObserveUsage"
 
@@ -37,8 +41,8 @@ class Runs:
     """Runs on the server under measurement, and the next turn of each."""
 
     def __init__(self, server: Process) -> None:
-        self._start = server.channel.unary_unary(START)
-        self._observe = server.channel.unary_unary(OBSERVE)
+        self._start: Call = server.channel.unary_unary(START)
+        self._observe: Call = server.channel.unary_unary(OBSERVE)
         self._turns: dict[str, int] = {}
 
     async def start(self, count: int, prefix: str) -> list[str]:
@@ -73,17 +77,22 @@ def ratio_line(what: str, goal: str, over: list[Cost], under: list[Cost]) -> str
 
 async def bench(calls: int, rounds: int) -> None:
     with tempfile.TemporaryDirectory(prefix="ullage-bench-") as folder:
-        empty_socket, socket = Path(folder, "e.sock"), Path(folder, "u.sock")
+        socket, empty_socket, bare_socket = (Path(folder, name) for name in ("u.sock", "e.sock", "b.sock"))
+        yardstick = "tests.bench.empty_server"
         ours = ("ullage_server", "serve", "--listen", f"unix:{socket}", "--data", f"{folder}/data")
         async with (
-            process(empty_socket, "tests.bench.empty_server", f"unix:{empty_socket}") as empty,
+            process(empty_socket, yardstick, "ours", f"unix:{empty_socket}") as empty,
+            process(bare_socket, yardstick, "bare", f"unix:{bare_socket}") as bare,
             process(socket, *ours) as server,
         ):
-            nothing = empty.channel.unary_unary(METHOD)
+            nothing: dict[Process, Call] = {server: server.channel.unary_unary(METHOD) for server in (empty, bare)}
             runs = Runs(server)
 
             async def idle(caller: int, number: int) -> None:
-                await nothing(b"")
+                await nothing[empty](b"")
+
+            async def idle_bare(caller: int, number: int) -> None:
+                await nothing[bare](b"")
 
             few = await runs.start(IN_FLIGHT, "few")
 
@@ -91,12 +100,15 @@ async def bench(calls: int, rounds: int) -> None:
                 await runs.turn(few[caller])
 
             await measure(empty, calls // 2, IN_FLIGHT, idle)
+            await measure(bare, calls // 2, IN_FLIGHT, idle_bare)
             await measure(server, calls // 2, IN_FLIGHT, own)
-            empties, observes = [], []
+            empties, bares, observes = [], [], []
             for _ in range(rounds):
+                bares.append(await measure(bare, calls, IN_FLIGHT, idle_bare))
                 empties.append(await measure(empty, calls, IN_FLIGHT, idle))
                 observes.append(await measure(server, calls, IN_FLIGHT, own))
             print(ratio_line("ObserveUsage to an empty call, 16 in flight", "<= 1.35", observes, empties))
+            print(ratio_line("the same, to an empty call of bare grpc.aio", "none", observes, bares))
 
             early, late = [], []
             old = await runs.start(IN_FLIGHT, "old")
