@@ -80,15 +80,23 @@ def environment() -> dict[str, str]:
 
 
 @contextmanager
+def owned_folder() -> Iterator[Path]:
+    """A fresh folder, its owner's alone, with a short name: a unix socket's path has at most 107 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="ullage-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def running_server(*flags: str) -> Iterator[Server]:
     """A server that is up, over fresh data; gone with its data at the end."""
-    # Not pytest's tmp_path: a unix socket's path has at most 107 bytes.
-    folder = Path(tempfile.mkdtemp(prefix="ullage-"))
-    server = Server(folder / "data", folder / "u.sock", *flags)
-    try:
-        server.start()
-        yield server
-    finally:
-        if server._process is not None:
-            server.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+    with owned_folder() as folder:
+        server = Server(folder / "data", folder / "u.sock", *flags)
+        try:
+            server.start()
+            yield server
+        finally:
+            if server._process is not None:
+                server.kill()

@@ -38,8 +38,8 @@ class AsyncClient:
     Args:
         target: the server's address as gRPC spells it, `unix:/PATH` or `HOST:PORT`. None: the environment's
             `ULLAGE_TARGET`, else the user's own socket on which `ullage serve` listens.
-        timeout: seconds that one call may take, all its attempts together; above 0. A server that never
-            answered this client is waited for 2 seconds at most.
+        timeout: seconds that one call may take, all its attempts together; above 0. Where nothing has
+            answered this client yet and nothing listens, it gives up after 2 seconds.
 
     """
 

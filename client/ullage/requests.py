@@ -45,7 +45,7 @@ class StatedPlan(TypedDict, total=False):
         context_finishing_act: the word by which the agent ends its work (default `succeed`).
         notices_every_steps: steps from one notice to the next, 1 every step, 0 none (default 20).
         notices_include_subagents: whether helpers' runs get notices (default True).
-        time_budget: the time the whole run may take, a timedelta or seconds, 0 or more; None: no budget.
+        time_budget: the time the whole run may take, a timedelta or seconds, above 0; None: no budget.
         exchange_budget_bytes: the bytes of text one exchange may hold before it is cut (default 32768).
         reminders_budget_chars: the characters the transient registered reminders of one call may hold
             together (default 8000).

@@ -51,6 +51,8 @@ class Attempts:
         """
         if error.code is not grpc.StatusCode.UNAVAILABLE:
             return None
+        if error.reason and error.retry_delay is None:
+            return None  # the service says so itself, and that waiting does not help
         pause = min(_FIRST_PAUSE * 2**self._failed, _LONGEST_PAUSE) * (0.5 + chance / 2)
         if error.retry_delay:
             pause = max(pause, error.retry_delay * (1 + chance / 5))

@@ -6,9 +6,9 @@ what is no usage is a TypeError rather than a guess.
 """
 
 import json
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Literal
 
 from .plain import mapping_of, plain
@@ -113,12 +113,9 @@ def _numbers(usage: Usage) -> usage_pb2.ModelUsage:
 
 def _whole_number(usage: object) -> int | None:
     """`usage` where it is a whole number (NumPy's too); a bool is none, nor is anything with a length."""
-    if isinstance(usage, bool) or not hasattr(type(usage), "__index__"):
+    if isinstance(usage, bool) or not isinstance(usage, Integral):
         return None
-    try:
-        return operator.index(usage)  # type: ignore[arg-type]  # just asked
-    except TypeError:
-        return None
+    return int(usage)
 
 
 def _text(text: str | bytes | bytearray | memoryview) -> str:

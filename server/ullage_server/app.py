@@ -37,7 +37,9 @@ from .store.sqlite import SqliteStore
 #: The time zones that a plan or a rung may name.
 ZONES = frozenset(available_timezones())
 
-_HEALTH_NAMES = ("", *(service.full_name for service in SERVICES))
+
+#: How long the last answers may take to leave.
+_LAST_WORDS_SECONDS = 0.2
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", 4 << 20),
@@ -79,16 +81,21 @@ class App:
         self._server = server
         self._health = health_service
         self._admission = admission
+        self._hurried = asyncio.Event()
+
+    def hurry(self) -> None:
+        """Ends the wait of the drain."""
+        self._hurried.set()
 
     async def drain(self, seconds: float) -> None:
-        """Refuses new calls, and gives those under way `seconds` to finish."""
-        self._admission.draining = True
+        """Refuses new calls, and gives those under way `seconds` to finish; a second signal ends the wait."""
         await self._health.enter_graceful_shutdown()
-        await self._server.stop(seconds)
-
-    async def stop(self) -> None:
-        """Ends the wait of a drain that is under way."""
-        await self._server.stop(0)
+        waits = [asyncio.ensure_future(self._admission.drain()), asyncio.ensure_future(self._hurried.wait())]
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+        # What was answered is on its way out; those who watch the health service would stay for good.
+        await self._server.stop(0 if self._hurried.is_set() else _LAST_WORDS_SECONDS)
 
 
 @asynccontextmanager
@@ -104,7 +111,7 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
             opened.callback(lock.release)
         if store is None:
             store = await asyncio.to_thread(SqliteStore, settings.data)
-        ledger = Ledger(store, settings.cache_runs)
+        ledger = Ledger(store, settings.cache_mebibytes << 20)
         opened.push_async_callback(ledger.close)
         catalogue = packaged_windows()
         ladder = Ladder(TomlFiles(settings.data / "city"), store, ZONES, catalogue, time.time_ns)
@@ -121,12 +128,15 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
             names = [service.full_name for service in SERVICES]
             reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
         # The interceptors, the outermost first. Ours is the last: what no other takes is UNSUPPORTED.
-        handlers = Handlers(answers(ledger, ladder, catalogue, time.time_ns), [errors, admission, size])
+        built = answers(ledger, ladder, catalogue, time.time_ns)
+        handlers = Handlers(built, [errors, admission, size])
         server.add_generic_rpc_handlers((handlers,))
         app = App(bind(server, listen), server, health_service, admission)
         await server.start()
         opened.push_async_callback(app.drain, settings.drain_seconds)
-        for name in _HEALTH_NAMES:
+        # A service is there where one of its RPCs is.
+        serving = [service.full_name for service in SERVICES if any(rpc.name in built for rpc in service.methods)]
+        for name in ("", *serving):
             await health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
         yield app
 
@@ -141,6 +151,5 @@ async def serve(settings: Settings, ready: Callable[[str], None]) -> None:
         ready(app.listen)
         await ended.wait()
         # A second signal does not wait for the calls under way.
-        stopping: list[asyncio.Task[None]] = []
         for signum in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(signum, lambda: stopping.append(loop.create_task(app.stop())))
+            loop.add_signal_handler(signum, app.hurry)

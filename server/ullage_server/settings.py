@@ -24,6 +24,6 @@ class Settings(BaseSettings):
     reflection: Literal["auto", "on", "off"] = Field(
         "auto", description="server reflection; auto: only where this machine alone reaches the server"
     )
-    # A folded state takes less than 1 KiB, so this bounds the cache near 128 MiB.
-    cache_runs: int = Field(131072, ge=1, description="how many runs' states are kept in memory")
+    # A folded state takes less than 1 KiB, so this is room for 131,072 runs.
+    cache_mebibytes: int = Field(128, ge=1, description="how much memory the runs' states may take")
     drain_seconds: float = Field(10, ge=0, description="how long calls under way may take to finish at the end")

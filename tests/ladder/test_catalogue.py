@@ -78,9 +78,12 @@ def test_its_memory_is_bounded() -> None:
     assert look_up.cache_info().currsize == catalogue._REMEMBERED  # type: ignore[attr-defined]
 
 
-def test_a_library_that_fails_or_is_missing_knows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_missing_says_so_and_does_not_pass_for_one_that_knows_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "genai_prices.data", None)
-    assert packaged_windows()("gpt-4o") is None
+    with pytest.raises(ImportError):
+        packaged_windows()("gpt-4o")
 
 
 def test_the_library_is_not_loaded_before_the_first_question() -> None:

@@ -2,19 +2,23 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from tests.core.runs import report, stated
+from tests.core.runs import report, started, stated
 from ullage_server.core.errors import Reason, Refusal
 from ullage_server.core.fold import State
 from ullage_server.core.observe import Report, observe
 from ullage_server.core.plan import freeze
 from ullage_server.core.records import RunStarted, UsageObserved
 from ullage_server.core.run import present, same_start, start
+from ullage_server.store.cache import STATE_BYTES, StateCache
 from ullage_server.store.ledger import Ledger, Outcome
 from ullage_server.store.memory import MemoryStore
-from ullage_server.store.port import Append, StoreError
+from ullage_server.store.port import Append, Run, StoreError
+
+ROOM = 1 << 20
 
 
 class SlowStore(MemoryStore):
@@ -63,7 +67,7 @@ async def length(ledger: Ledger, run_id: str = "r") -> int:
 
 
 async def test_the_same_command_again_is_answered_from_the_ledger() -> None:
-    ledger = Ledger(MemoryStore(), 10)
+    ledger = Ledger(MemoryStore(), ROOM)
     assert not (await begin(ledger)).replayed
     assert (await begin(ledger)).replayed
     first = await tell(ledger, report(1, 300))
@@ -74,7 +78,7 @@ async def test_the_same_command_again_is_answered_from_the_ledger() -> None:
 
 
 async def test_a_refused_command_leaves_no_trace_and_lets_the_next_one_in() -> None:
-    ledger = Ledger(MemoryStore(), 10)
+    ledger = Ledger(MemoryStore(), ROOM)
     with pytest.raises(Refusal):
         await tell(ledger, report(1, 300))
     await begin(ledger)
@@ -87,7 +91,7 @@ async def test_a_refused_command_leaves_no_trace_and_lets_the_next_one_in() -> N
 
 async def test_commands_of_one_run_go_one_after_another_and_those_of_many_in_one_batch() -> None:
     store = SlowStore()
-    ledger = Ledger(store, 100)
+    ledger = Ledger(store, ROOM)
     for n in range(20):
         await begin(ledger, f"r{n}")
     store.batches.clear()
@@ -104,7 +108,7 @@ async def test_commands_of_one_run_go_one_after_another_and_those_of_many_in_one
 
 async def test_an_append_that_fails_is_unavailable_and_the_same_command_again_succeeds() -> None:
     store = SlowStore()
-    ledger = Ledger(store, 10)
+    ledger = Ledger(store, ROOM)
     await begin(ledger)
     store.fails = 1
     with pytest.raises(Refusal) as caught:
@@ -119,7 +123,7 @@ async def test_an_append_that_fails_is_unavailable_and_the_same_command_again_su
 @pytest.mark.parametrize("steps", range(12))
 async def test_a_caller_that_gives_up_leaves_all_as_if_it_had_waited(steps: int) -> None:
     store = SlowStore()
-    ledger = Ledger(store, 10)
+    ledger = Ledger(store, ROOM)
     await begin(ledger)
     store.gate.clear()
     caller = asyncio.ensure_future(tell(ledger, report(1, 300)))
@@ -134,13 +138,13 @@ async def test_a_caller_that_gives_up_leaves_all_as_if_it_had_waited(steps: int)
     assert outcome.replayed == (given_up and steps > 0)
     assert outcome.record.reminder is not None
     assert outcome.state.position == 2
-    assert outcome.state == await Ledger(store, 10).state("r"), "the cache is what a cold start folds"
+    assert outcome.state == await Ledger(store, ROOM).state("r"), "the cache is what a cold start folds"
     assert not ledger._order._waiting
 
 
 async def test_a_caller_that_gives_up_in_the_queue_lets_the_others_pass() -> None:
     store = SlowStore()
-    ledger = Ledger(store, 10)
+    ledger = Ledger(store, ROOM)
     await begin(ledger)
     store.gate.clear()
     callers = [asyncio.ensure_future(tell(ledger, report(turn, 10))) for turn in range(1, 6)]
@@ -162,7 +166,7 @@ async def test_a_caller_that_gives_up_in_the_queue_lets_the_others_pass() -> Non
 
 async def test_a_cold_cache_and_a_bounded_one_give_the_same() -> None:
     store = MemoryStore()
-    ledger = Ledger(store, 3)
+    ledger = Ledger(store, 3 * STATE_BYTES)
     for n in range(10):
         await begin(ledger, f"r{n}")
         await tell(ledger, report(1, 300), f"r{n}")
@@ -175,27 +179,27 @@ async def test_a_cold_cache_and_a_bounded_one_give_the_same() -> None:
 
 async def test_a_row_of_another_fold_is_folded_from_the_start() -> None:
     store = MemoryStore()
-    ledger = Ledger(store, 10)
+    ledger = Ledger(store, ROOM)
     await begin(ledger)
     done = await tell(ledger, report(1, 300))
     store._runs["r"] = store._runs["r"]._replace(fold_version=99, state=b"of another time")
-    assert await Ledger(store, 10).state("r") == done.state
-    assert await Ledger(store, 10).page("", None, {}, None, 5) == [done.state]
+    assert await Ledger(store, ROOM).state("r") == done.state
+    assert await Ledger(store, ROOM).page("", None, {}, None, 5) == [done.state]
 
 
 async def test_a_row_that_lags_behind_its_ledger_is_folded_from_the_start() -> None:
     store = MemoryStore()
-    ledger = Ledger(store, 10)
+    ledger = Ledger(store, ROOM)
     await begin(ledger)
     old = store._runs["r"]
     done = await tell(ledger, report(1, 300))
     store._runs["r"] = old
-    assert await Ledger(store, 10).state("r") == done.state
+    assert await Ledger(store, ROOM).state("r") == done.state
 
 
 async def test_servers_that_share_a_store_agree_on_who_was_first() -> None:
     store = MemoryStore(exclusive=False)
-    one, two = Ledger(store, 10), Ledger(store, 10)
+    one, two = Ledger(store, ROOM), Ledger(store, ROOM)
     await begin(one)
     assert (await begin(two)).replayed
     a = await tell(one, report(1, 300))
@@ -212,7 +216,7 @@ async def test_servers_that_share_a_store_agree_on_who_was_first() -> None:
 
 async def test_an_answer_from_a_cached_state_is_proved_current() -> None:
     store = MemoryStore(exclusive=False)
-    one, two = Ledger(store, 10), Ledger(store, 10)
+    one, two = Ledger(store, ROOM), Ledger(store, ROOM)
     await begin(one)
     await begin(two)
     await tell(two, report(1, 300))
@@ -228,7 +232,7 @@ async def test_two_servers_racing_for_every_turn_lose_none_and_double_none() -> 
             return await super().append(batch)
 
     store = Yielding(exclusive=False)
-    ledgers = [Ledger(store, 10) for _ in range(3)]
+    ledgers = [Ledger(store, ROOM) for _ in range(3)]
     await begin(ledgers[0])
     for turn in range(1, 60):
         used = turn * 15
@@ -242,7 +246,7 @@ async def test_two_servers_racing_for_every_turn_lose_none_and_double_none() -> 
 
 async def test_closing_waits_for_what_is_under_way() -> None:
     store = SlowStore()
-    ledger = Ledger(store, 10)
+    ledger = Ledger(store, ROOM)
     await begin(ledger)
     store.gate.clear()
     caller = asyncio.ensure_future(tell(ledger, report(1, 300)))
@@ -253,3 +257,45 @@ async def test_closing_waits_for_what_is_under_way() -> None:
     store.gate.set()
     await closing
     assert not (await caller).replayed
+
+
+async def test_a_status_that_is_read_late_is_not_kept_for_the_next() -> None:
+    class Paused(MemoryStore):
+        gate: asyncio.Event | None = None
+
+        async def run(self, run_id: str) -> tuple[Run, int] | None:
+            found = await super().run(run_id)
+            if self.gate is not None and run_id == "r":
+                await self.gate.wait()
+            return found
+
+    store = Paused()
+    ledger = Ledger(store, STATE_BYTES)
+    await begin(ledger)
+    await begin(ledger, "s")  # the cache holds one run, and "r" is out
+    store.gate = asyncio.Event()
+    reading = asyncio.ensure_future(ledger.state("r"))
+    await asyncio.sleep(0)
+    gate, store.gate = store.gate, None
+    await tell(ledger, report(1, 300))
+    await begin(ledger, "t")
+    gate.set()
+    await reading
+    state = await ledger.state("r")
+    assert state is not None
+    assert state.last_observed == 1
+
+
+async def test_the_cache_is_bounded_by_what_its_runs_weigh() -> None:
+    cache = StateCache(20 * STATE_BYTES)
+    plain = started()
+    heavy = started(replace(stated(), labels={"k": "x" * 1024}))
+    for n in range(50):
+        cache.put(plain._replace(run_id=f"p{n}"))
+    assert len(cache._states) == 20
+    for n in range(50):
+        cache.put(heavy._replace(run_id=f"h{n}"))
+    assert len(cache._states) == 3, "a kibichar of label may take four KiB"
+    for n in range(50):
+        cache.drop(f"h{n}")
+    assert (cache._held, len(cache._states)) == (0, 0)

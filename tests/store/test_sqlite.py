@@ -1,4 +1,7 @@
+import asyncio
 import sqlite3
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -84,3 +87,22 @@ async def test_a_full_disk_is_a_store_error_and_the_store_goes_on_when_there_is_
     store._writer.execute("PRAGMA max_page_count = 1000000")
     assert await store.append([append("r", 2, payload=b"x" * 100_000)]) == [True]
     await store.close()
+
+
+async def test_a_kill_in_the_first_start_hinders_no_later_one(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, yoyo.backends.base as base; from pathlib import Path;"
+        "base.DatabaseBackend.apply_migrations = lambda self, migrations: os._exit(9);"
+        "from ullage_server.store.sqlite import SqliteStore; SqliteStore(Path(sys.argv[1]))"
+    )
+    killed = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code, str(tmp_path)])
+    assert killed.returncode == 9
+    store = SqliteStore(tmp_path)
+    assert await store.append([append("r", 1)]) == [True]
+    await store.close()
+
+
+async def test_what_one_thread_opened_another_closes(tmp_path: Path) -> None:
+    store = await asyncio.to_thread(SqliteStore, tmp_path)
+    await store.close()
+    await SqliteStore(tmp_path).close()

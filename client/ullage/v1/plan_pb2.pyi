@@ -153,7 +153,7 @@ class RunPlan(_message.Message):
     """
     @_builtins.property
     def time_budget(self) -> _duration_pb2.Duration:
-        """time_budget is the time the whole run may take, 0 or more; absent where there is none, and then nothing is
+        """time_budget is the time the whole run may take, above 0 and at most 10^9 seconds; absent where there is none, and then nothing is
         said of time. A branch goes on with its ancestors' clock; one for which the fork states a budget starts its
         own.
         """

@@ -53,9 +53,12 @@ def encode_record(record: Record) -> bytes:
 def decode_record(run_id: str, payload: bytes) -> Record:
     """The record of the run `run_id` that was stored as `payload`."""
     try:
-        message = ledger_pb2.LedgerRecord.FromString(payload)
-    except DecodeError:
+        return _decoded(run_id, ledger_pb2.LedgerRecord.FromString(payload))
+    except (DecodeError, KeyError, ValueError):
         raise _unknown(run_id) from None
+
+
+def _decoded(run_id: str, message: ledger_pb2.LedgerRecord) -> Record:
     position, at = message.position, from_timestamp(message.at)
     kind = message.WhichOneof("happened")
     if kind == USAGE_OBSERVED:
@@ -72,7 +75,7 @@ def decode_record(run_id: str, payload: bytes) -> Record:
         )
     if kind == RUN_FINISHED:
         return RunFinished(position, at, message.run_finished.outcome)
-    raise _unknown(run_id)
+    raise ValueError("a kind of record of another time")
 
 
 def _put_observed(message: ledger_pb2.UsageObserved, record: UsageObserved) -> None:

@@ -1,7 +1,6 @@
 """Plans: what a caller states, what was frozen, and where each value came from."""
 
 from collections.abc import Iterable, Mapping
-from sys import intern
 from typing import Any, cast
 
 from ullage.v1 import plan_pb2
@@ -37,14 +36,13 @@ def stated_from(plan: plan_pb2.RunPlan) -> Stated:
                 settings[name] = getattr(plan, field)
         elif plan.HasField(cast("Any", field)):
             settings[name] = getattr(plan, field)
-    # The words that a fleet's runs have in common are held once.
     return Stated(
-        address=intern(plan.address),
-        agent=intern(plan.agent),
+        address=plan.address,
+        agent=plan.agent,
         session_id=plan.session_id,
         parent_session_id=plan.parent_session_id,
         subagent=plan.subagent,
-        model=intern(plan.model),
+        model=plan.model,
         context_tokens=plan.context_tokens,
         time_budget=from_duration("plan.time_budget", plan.time_budget) if plan.HasField("time_budget") else None,
         labels=dict(plan.labels) or _NO_LABELS,

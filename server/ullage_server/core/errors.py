@@ -1,8 +1,8 @@
 """Why a command is refused: one exception, told apart by its reason.
 
 Rule (wire.md, Errors): every error says what was being done, to what, what is wrong, and what to do now.
-Core raises `Refusal`; the interceptor of errors turns it into a `google.rpc.Status`, and adds the action
-(the RPC's) where the one who raised it did not know it.
+Core raises `Refusal`; the interceptor of errors turns it into a `google.rpc.Status`, and adds what was being done:
+the RPC's own action.
 """
 
 from enum import Enum
@@ -54,7 +54,6 @@ class Refusal(Exception):  # it refuses; nothing broke
         subject: str,
         recovery: str,
         field: str = "",
-        action: str = "",
     ) -> None:
         super().__init__(message)
         self.reason = reason
@@ -62,7 +61,6 @@ class Refusal(Exception):  # it refuses; nothing broke
         self.subject = subject
         self.recovery = recovery
         self.field = field
-        self.action = action
 
 
 def invalid(field: str, message: str, *, recovery: str = "") -> Refusal:

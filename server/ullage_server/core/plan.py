@@ -20,6 +20,9 @@ from .settings import KEYS, Settings, Value, value_text
 #: The version of the exchange rules that a new run freezes.
 EXCHANGE_RULES = 1
 
+#: The longest time budget in nanoseconds: a billion seconds, about 31 years.
+MAX_TIME_BUDGET = 10**18
+
 #: The window of a model by its name, in tokens; None where the catalogue does not know it.
 Catalogue = Callable[[str], int | None]
 
@@ -92,8 +95,11 @@ def check_stated(stated: Stated, zones: Collection[str]) -> Stated:
             check_name(field, value)
     check_model("plan.model", stated.model)
     check_tokens("plan.context_tokens", stated.context_tokens)
-    if stated.time_budget is not None and stated.time_budget <= 0:
-        raise invalid("plan.time_budget", "plan.time_budget is not above 0; state none for a run without a budget")
+    if stated.time_budget is not None and not 0 < stated.time_budget <= MAX_TIME_BUDGET:
+        raise invalid(
+            "plan.time_budget",
+            f"plan.time_budget is not above 0 and at most {MAX_TIME_BUDGET // 10**9} s; state none for no budget",
+        )
     return Stated(
         address=stated.address,
         agent=stated.agent,
@@ -119,12 +125,12 @@ def freeze(run_id: str, stated: Stated, rungs: Sequence[Rung], catalogue: Catalo
     else:
         window, source = find_window(stated.model, rungs, catalogue) or (0, "default")
     plan = Plan(
-        address=stated.address,
-        agent=stated.agent,
+        address=_shared(stated.address),
+        agent=_shared(stated.agent),
         session_id=stated.session_id or run_id,
         parent_session_id=stated.parent_session_id,
         subagent=stated.subagent,
-        model=stated.model,
+        model=_shared(stated.model),
         context_tokens=window,
         time_budget=stated.time_budget,
         exchange_rules=EXCHANGE_RULES,
@@ -150,6 +156,12 @@ def settle(stated: Mapping[str, Value], rungs: Sequence[Rung]) -> tuple[Settings
         values[key.plan_field] = value
         settled.append(Settled(name, value_text(value), source))
     return _settings(tuple(values.items())), tuple(settled)
+
+
+# The words that a fleet's runs have in common are held once.
+@lru_cache(maxsize=4096)
+def _shared(word: str) -> str:
+    return word
 
 
 # Few settings serve many runs: equal ones are held once.

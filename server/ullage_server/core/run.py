@@ -36,7 +36,7 @@ def check_going(run: State) -> None:
             Reason.RUN_FINISHED,
             f"run {run.run_id} is finished and takes no more turns; it can be forked",
             subject=subject(run.run_id),
-            recovery="fork it with ForkRun and go on in the branch",
+            recovery="go on in a branch of it (ForkRun) or in another run",
         )
 
 
@@ -62,5 +62,11 @@ def finish(run: State, outcome: str, at: int) -> RunFinished | None:
     """The record that ends `run`; None where it has ended so already."""
     if run.finished and run.outcome == outcome:
         return None
-    check_going(run)
+    if run.finished:
+        raise Refusal(
+            Reason.RUN_FINISHED,
+            f"run {run.run_id} has ended already, with another outcome; a run ends once, and can be forked",
+            subject=subject(run.run_id),
+            recovery="leave it as it is; GetRun tells its outcome",
+        )
     return RunFinished(run.position + 1, at, outcome)

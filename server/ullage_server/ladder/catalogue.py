@@ -34,10 +34,7 @@ def _window(model: str) -> int | None:
     # A suffix in brackets is a harness's own and names a variant, often of another window.
     if not name or "[" in name:
         return None
-    try:
-        found = next(_windows(name), None)
-    except Exception:  # a catalogue that fails is one that does not know
-        return None
+    found = next(_windows(name), None)
     return found if found is not None and 0 < found <= MAX_TOKENS else None
 
 

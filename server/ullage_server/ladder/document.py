@@ -12,10 +12,10 @@ from typing import Any
 
 from ..core.errors import Reason, Refusal
 from ..core.rung import MODELS, Rung, read_rung
-from .toml_text import entries, position
+from .places import place_of, position
 
-#: A document that is larger is refused, read or written.
-MAX_DOCUMENT_BYTES = 1 << 20
+#: A document that is larger is refused, read or written: room for two thousand models.
+MAX_DOCUMENT_BYTES = 64 * 1024
 
 _MAX_KEY_CHARS = 128
 _PLACE = re.compile(r"at line (\d+), column (\d+)")
@@ -70,8 +70,7 @@ def wrong_value(address: str, text: str, key: str, fault: str) -> Refusal:
     """The refusal of what stands under `key` in `text`, the document at `address`; `fault` may name the key."""
     table, dot, name = key.partition(".")
     path = (table, name) if dot else (table,)
-    offset = next((entry.start for entry in entries(text) if entry.path[: len(path)] == path), 0)
-    line, column = position(text, offset)
+    line, column = place_of(text, path)
     # A model's name in a document may be anything; the refusal travels in a header.
     shown = key if key.isprintable() and len(key) <= _MAX_KEY_CHARS and name + dot != "." else f"a name in {table}"
     said = fault.replace(key, shown)

@@ -19,8 +19,8 @@ from pathlib import Path
 from ..core.errors import Reason, Refusal
 from ..core.names import check_address
 from .document import MAX_DOCUMENT_BYTES, subject, unreadable
+from .places import position
 from .port import Document
-from .toml_text import position
 
 NAME = "CONFIG.toml"
 _NEW = "CONFIG.toml.new"

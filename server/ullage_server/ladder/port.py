@@ -45,7 +45,7 @@ class Journal(Protocol):
         """What was asked under `request_id`; None where nothing was."""
 
     async def ask(self, asked: Asked) -> bool:
-        """Records `asked` as not yet done; durable when it returns. False, and no change, where its id is taken."""
+        """Records `asked` as not yet done, durably. False, and no change, where its id is taken."""
 
     async def done(self, request_id: str) -> None:
         """Marks the command of `request_id` as carried out."""

@@ -10,9 +10,10 @@ nothing half done.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Collection
 from typing import NamedTuple
+
+import structlog
 
 from ..core.errors import Reason, Refusal, invalid
 from ..core.names import check_name
@@ -24,7 +25,7 @@ from .edit import edit
 from .look import Look
 from .port import Asked, Documents, Journal
 
-_log = logging.getLogger(__name__)
+_log = structlog.get_logger()
 
 
 class _Outcome(NamedTuple):
@@ -201,5 +202,5 @@ class Writer:
 
 def _warn(asked: Asked, refusal: Refusal) -> None:
     _log.warning(
-        "the command sent as %s stays undone: %s; %s", asked.request_id, refusal.message, refusal.recovery
+        "a command stays undone", request_id=asked.request_id, why=refusal.message, recovery=refusal.recovery
     )

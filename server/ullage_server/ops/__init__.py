@@ -1,1 +1,1 @@
-"""Running the process: its addresses, its health, its end."""
+"""Running the process: where it listens."""

@@ -66,14 +66,18 @@ def hold_socket(listen: str) -> FileLock | None:
     socket = Path(listen.removeprefix(_UNIX))
     try:
         socket.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        mode = socket.parent.stat()
+        mode = socket.parent.lstat()
     except OSError as error:
         raise AddressRefused(f"the socket's folder can't be made: {error.strerror}") from None
-    if mode.st_uid != os.getuid() or stat.S_IMODE(mode.st_mode) & 0o077:
+    if not stat.S_ISDIR(mode.st_mode) or mode.st_uid != os.getuid() or stat.S_IMODE(mode.st_mode) & 0o077:
         raise AddressRefused(
             f"the socket's folder {socket.parent} is open to other users; make it yours alone (chmod 700)"
         )
-    lock = FileLock(f"{socket}.lock", timeout=0)
+    if socket.exists() and not socket.is_socket():
+        raise AddressRefused(
+            f"{socket} is no socket; name a place that is free, where the server makes its own"
+        )
+    lock = FileLock(f"{socket}.lock", timeout=0, thread_local=False)
     try:
         lock.acquire()
     except Timeout:

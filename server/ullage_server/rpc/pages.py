@@ -14,6 +14,12 @@ from ..core.errors import invalid
 DEFAULT_SIZE = 100
 MAX_SIZE = 1000
 
+#: A page holds fewer where they are large, so that it fits the 4 MiB a client takes by default.
+MAX_PAGE_BYTES = 3 << 20
+
+#: How many are read at a time, so that a page that is full has read little in vain.
+SLICE = 100
+
 _VERSION = 1
 
 
@@ -42,9 +48,17 @@ def read_page_token(asked: object, token: str, shape: tuple[type, ...]) -> list[
         or of_list != _list(asked)
         or not isinstance(last, list)
         or tuple(type(part) for part in last) != shape
+        or not all(_ours(part) for part in last)
     ):
         raise _foreign()
     return last
+
+
+def _ours(part: str | int) -> bool:
+    """Whether a part of a token may be one that this service wrote: a time, an id or an address."""
+    if isinstance(part, int):
+        return 0 <= part < 2**63
+    return len(part) <= 128 and part.isascii() and part.isprintable()
 
 
 def _list(asked: object) -> str:

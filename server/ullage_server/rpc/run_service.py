@@ -1,5 +1,6 @@
 """RunService: runs and their turns. Each method converts, calls core, appends what core says, and answers."""
 
+import asyncio
 from collections.abc import Callable, Collection
 
 from ullage.v1 import run_pb2
@@ -30,10 +31,7 @@ from ..core.run import finish, present, same_start, start
 from ..ladder.ladder import Ladder
 from ..store.ledger import Ledger
 from ..store.port import Cursor
-from .pages import page_size, page_token, read_page_token
-
-#: A page of runs holds fewer where they are large, so that it fits the 4 MiB a client takes by default.
-MAX_PAGE_BYTES = 3 << 20
+from .pages import MAX_PAGE_BYTES, SLICE, page_size, page_token, read_page_token
 
 
 class RunService:
@@ -62,7 +60,9 @@ class RunService:
             if state is not None:
                 return same_start(state, stated, await self._ledger.first(run_id))
             rungs = await self._ladder.rungs(stated.address)
-            return start(run_id, stated, freeze(run_id, stated, rungs, self._catalogue), self._now())
+            # In a thread, because a name that the catalogue has not been asked for takes a while.
+            frozen = await asyncio.to_thread(freeze, run_id, stated, rungs, self._catalogue)
+            return start(run_id, stated, frozen, self._now())
 
         outcome = await self._ledger.command(run_id, decide)
         return StartRunResponse(
@@ -119,20 +119,22 @@ class RunService:
         asked = ["runs", address, request.state, dict(labels)]
         last = read_page_token(asked, request.page_token, (int, str))
         after = None if last is None else Cursor(int(last[0]), str(last[1]))
-        # One more than asked for tells whether there is a next page.
-        states = await self._ledger.page(address, _FINISHED[request.state], labels, after, size + 1)
         response = ListRunsResponse()
         held = 0
-        for state in states:
-            run = run_to(state)
-            held += run.ByteSize()
-            if len(response.runs) == size or (response.runs and held > MAX_PAGE_BYTES):
-                last_run = response.runs[-1]
-                at = states[len(response.runs) - 1].start_time
-                response.next_page_token = page_token(asked, [at, last_run.run_id])
-                break
-            response.runs.append(run)
-        return response
+        while True:
+            # One more than the page wants tells whether there is a next one.
+            wanted = min(size + 1 - len(response.runs), SLICE)
+            states = await self._ledger.page(address, _FINISHED[request.state], labels, after, wanted)
+            for state in states:
+                run = run_to(state)
+                held += run.ByteSize()
+                if response.runs and after and (len(response.runs) == size or held > MAX_PAGE_BYTES):
+                    response.next_page_token = page_token(asked, list(after))
+                    return response
+                response.runs.append(run)
+                after = Cursor(state.start_time, state.run_id)
+            if len(states) < wanted:
+                return response
 
 
 _FINISHED: dict[int, bool | None] = {

@@ -47,13 +47,13 @@ _RETRY_SECONDS = {Reason.OVERLOADED: 1, Reason.STORE_UNAVAILABLE: 1, Reason.DRAI
 
 
 def status_of(refusal: Refusal, action: str) -> status_pb2.Status:
-    """`refusal` as a Status; `action` says what was being done, where the refusal does not."""
+    """`refusal` as a Status; `action` says what was being done."""
     details: list[Message] = [
         error_details_pb2.ErrorInfo(
             reason=refusal.reason.name,
             domain=DOMAIN,
             metadata={
-                "action": refusal.action or action,
+                "action": action,
                 "subject": refusal.subject,
                 "recovery": refusal.recovery,
             },

@@ -4,12 +4,19 @@ from collections import OrderedDict
 
 from ..core.fold import State
 
+#: What a state without labels takes at most, in bytes (measured: about 800).
+STATE_BYTES = 1024
+
+#: What a character of a label may take, in bytes.
+_CHAR_BYTES = 4
+
 
 class StateCache:
-    """At most `size` states by run id; the one unused for longest goes first."""
+    """States by run id that together take at most about `size` bytes; those unused for longest go first."""
 
     def __init__(self, size: int) -> None:
         self._size = size
+        self._held = 0
         self._states: OrderedDict[str, State] = OrderedDict()
 
     def get(self, run_id: str) -> State | None:
@@ -21,11 +28,21 @@ class StateCache:
 
     def put(self, state: State) -> None:
         """Keeps `state` as its run's."""
+        if state.run_id not in self._states:
+            self._held += _weight(state)
         self._states[state.run_id] = state
         self._states.move_to_end(state.run_id)
-        if len(self._states) > self._size:
-            self._states.popitem(last=False)
+        while self._held > self._size:
+            _, oldest = self._states.popitem(last=False)
+            self._held -= _weight(oldest)
 
     def drop(self, run_id: str) -> None:
         """Forgets the run's state."""
-        self._states.pop(run_id, None)
+        state = self._states.pop(run_id, None)
+        if state is not None:
+            self._held -= _weight(state)
+
+
+def _weight(state: State) -> int:
+    """About what `state` takes, in bytes. It never changes: a plan's labels are frozen with it."""
+    return STATE_BYTES + sum(len(key) + len(value) for key, value in state.plan.labels.items()) * _CHAR_BYTES

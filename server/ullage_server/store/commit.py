@@ -1,7 +1,7 @@
 """Group commit: while one batch is on its way to disk, the appends that arrive wait together for the next.
 
-A commit costs as much as many appends, so where the last batch held several, the next one waits as long as more
-keep coming; a caller that is alone never waits.
+A commit costs as much as many appends, so where the last batch held several, the next one waits a moment while
+more keep coming; a caller that is alone never waits.
 
 Rule (architecture.md, The ledger): each append is settled after its own batch is durable; in a batch a conflict
 fails its own append only. What follows from an append runs whether or not its caller still waits.
@@ -22,6 +22,9 @@ MAX_BATCH = 256
 
 #: How long a batch waits for the next append before it goes without it, in seconds: about a disk's flush.
 GATHER_SECONDS = 0.001
+
+#: How often it waits so, at most: callers who keep coming hold up those who came first no longer than that.
+GATHER_TIMES = 4
 
 
 class _Waiting(NamedTuple):
@@ -66,6 +69,8 @@ class GroupCommit:
     async def _gather(self) -> None:
         """Where callers are many, waits until no more of them have come for a moment."""
         seen = 0
-        while self._last > 1 and seen < len(self._waiting) < MAX_BATCH:
+        for _ in range(GATHER_TIMES):
+            if self._last <= 1 or not seen < len(self._waiting) < MAX_BATCH:
+                break
             seen = len(self._waiting)
             await asyncio.sleep(GATHER_SECONDS)

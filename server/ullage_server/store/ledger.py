@@ -48,11 +48,11 @@ Decide = Callable[[State | None], Awaitable[A]]
 
 
 class Ledger:
-    """The runs' ledgers over a store, with a cache of `cache_runs` folded states in front."""
+    """The runs' ledgers over a store, with a cache of folded states of `cache_bytes` in front."""
 
-    def __init__(self, store: Store, cache_runs: int) -> None:
+    def __init__(self, store: Store, cache_bytes: int) -> None:
         self._store = store
-        self._cache = StateCache(cache_runs)
+        self._cache = StateCache(cache_bytes)
         self._commit = GroupCommit(store)
         self._order = RunOrder()
 
@@ -86,9 +86,10 @@ class Ledger:
 
     async def state(self, run_id: str) -> State | None:
         """How the run stands; None where there is no such run."""
-        state, current = await self._last_known(run_id)
-        if current or await self._is_current(run_id, state):
+        state = self._cache.get(run_id)
+        if state is not None and (self._store.exclusive or await self._is_current(run_id, state)):
             return state
+        # It is not kept: a command of the run may go on from a later one meanwhile.
         return await self._load(run_id)
 
     async def recorded(self, run_id: str, kind: type[R], turn: int) -> R | None:
@@ -126,7 +127,10 @@ class Ledger:
         state = self._cache.get(run_id)
         if state is not None:
             return state, self._store.exclusive
-        return await self._load(run_id), True
+        state = await self._load(run_id)
+        if state is not None:
+            self._cache.put(state)
+        return state, True
 
     async def _is_current(self, run_id: str, state: State | None) -> bool:
         """Whether `state` is the run's last one; where it is not, the cache forgets it."""
@@ -138,15 +142,7 @@ class Ledger:
 
     async def _load(self, run_id: str) -> State | None:
         row = await self._ask(self._store.run(run_id), run_id)
-        if row is None:
-            return None
-        state = await self._folded(*row)
-        # Another command may have gone on from a later state while this one was read.
-        cached = self._cache.get(run_id)
-        if cached is None or cached.position < state.position:
-            self._cache.put(state)
-            return state
-        return cached
+        return None if row is None else await self._folded(*row)
 
     async def _folded(self, run: Run, last: int) -> State:
         state: State | None = None

@@ -8,7 +8,9 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-from yoyo import get_backend, read_migrations
+from yoyo import exceptions, get_backend, read_migrations
+
+from .port import StoreError
 
 #: The newest schema this server knows.
 SCHEMA_VERSION = 1
@@ -37,7 +39,11 @@ def migrate_sqlite(file: Path) -> None:
         return
     backend = get_backend(f"sqlite:///{quote(str(file))}")
     try:
+        # The folder's lock file says that nobody else migrates; a lock of the library's own is what a kill left.
+        backend.break_lock()
         with backend.lock():
             backend.apply_migrations(backend.to_apply(read_migrations(str(_MIGRATIONS / "sqlite"))))
+    except (exceptions.MigrationConflict, exceptions.LockTimeout, exceptions.BadMigration) as error:
+        raise StoreError("the store's schema could not be brought up to date") from error
     finally:
         backend.connection.close()

@@ -36,7 +36,8 @@ class SqliteStore:
     def __init__(self, folder: Path) -> None:
         """Opens and migrates the store. Raises StoreInUse, SchemaTooNew, or StoreError."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._lock = FileLock(folder / "ullage.lock", timeout=0)
+        # It is taken in one thread and given back in another.
+        self._lock = FileLock(folder / "ullage.lock", timeout=0, thread_local=False)
         try:
             self._lock.acquire()
         except Timeout:

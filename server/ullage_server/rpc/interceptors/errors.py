@@ -12,7 +12,7 @@ import structlog
 
 from ...core.errors import Reason, Refusal
 from ..methods import Method
-from ..status import status_of
+from ..status import CODES, status_of
 from . import Unary
 
 _log = structlog.get_logger()
@@ -39,8 +39,7 @@ async def abort(context: _Context, refusal: Refusal, action: str) -> NoReturn:
     """Ends the call with `refusal` as its Status."""
     status = status_of(refusal, action)
     metadata = (("grpc-status-details-bin", status.SerializeToString()),)
-    code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
-    await context.abort(code, status.message, metadata)
+    await context.abort(CODES[refusal.reason], status.message, metadata)
     raise AssertionError("abort does not return")
 
 

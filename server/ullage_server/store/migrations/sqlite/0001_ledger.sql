@@ -37,6 +37,8 @@ CREATE TABLE commands (
     done       INTEGER NOT NULL
 );
 
+CREATE INDEX commands_undone ON commands (number) WHERE done = 0;
+
 -- One row: the version of this schema, and the oldest schema version a server must know to run on it.
 CREATE TABLE schema (
     version INTEGER NOT NULL,
