@@ -90,7 +90,7 @@ generate: fresh ## Generate the Python code of the wire from proto/
 
 .PHONY: fuzz
 fuzz: $(READY) ## Run the property tests for long: 5000 examples each
-	@$(BIN)/python -m pytest -q --timeout=0 --hypothesis-profile=long tests/core tests/ladder tests/rpc tests/store
+	@$(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=long --timeout=0
 
 .PHONY: bench
 bench: $(READY) ## Measure a durable ObserveUsage beside an empty call (some minutes, on a quiet machine)

@@ -71,7 +71,7 @@ async def test_a_wrong_command_writes_nothing(world: World, change: Command) -> 
 
 async def test_a_key_may_be_reset_while_a_model_bears_its_name(world: World) -> None:
     await configure(world, command(models={"rearm": 5}, reset=("context.rearm",)))
-    assert world.texts["lab"] == '[models]\n"rearm" = 5\n'
+    assert world.texts["lab"] == "[models]\nrearm = 5\n"
 
 
 async def test_a_command_that_changes_nothing_makes_the_rung(world: World) -> None:

@@ -128,7 +128,7 @@ async def test_a_document_has_a_greatest_size(files: TomlFiles, folder: Path) ->
     path = put(folder, "lab/CONFIG.toml", b"#" * MAX_DOCUMENT_BYTES)
     assert await files.read("lab") is not None
     path.write_bytes(b"#" * (MAX_DOCUMENT_BYTES + 1))
-    assert "1048576" in (await refused(files)).message
+    assert str(MAX_DOCUMENT_BYTES) in (await refused(files)).message
 
 
 async def test_a_folder_in_a_documents_place_is_refused(files: TomlFiles, folder: Path) -> None:

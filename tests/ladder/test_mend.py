@@ -1,8 +1,7 @@
 """What a crash, or a disk that failed, leaves behind is put right: at the next start, or by the next command."""
 
-import logging
-
 import pytest
+from structlog.testing import capture_logs
 
 from tests.ladder.fakes import Crash, World, command, threshold, unavailable
 from ullage_server.core.errors import Reason, Refusal
@@ -127,13 +126,13 @@ async def test_all_kinds_of_values_are_carried_out_again() -> None:
     ]
 
 
-async def test_a_document_nobody_can_read_stops_no_start(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_document_nobody_can_read_stops_no_start() -> None:
     world = World()
     await crash(world, "write")
     world.texts["lab"] = "= broken\n"
-    with caplog.at_level(logging.WARNING):
+    with capture_logs() as logs:
         await world.ladder.mend()
-    assert "line 1, column 1" in caplog.text
+    assert ["line 1, column 1" in log["why"] for log in logs] == [True]
     assert list(world.journal.open) == ["q"]
     assert world.texts["lab"] == "= broken\n"
     world.texts["lab"] = "# sound again\n"

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import ullage
+from tests.interop.test_node import node_folder as node_folder  # a fixture: the packages that the snippet needs
 from tests.servers import environment
 from ullage.v1 import error_reason_pb2
 
@@ -39,10 +40,10 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.terminate()
 
 
-def run(target: str, *command: str) -> "subprocess.CompletedProcess[str]":
+def run(target: str, *command: str, **more: str) -> "subprocess.CompletedProcess[str]":
     """Runs a command of the README's in the checkout, as a user would who has exported the server's address."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = environment() | {"ULLAGE_TARGET": target, "PATH": path}
+    env = environment() | {"ULLAGE_TARGET": target, "PATH": path} | more
     return subprocess.run(
         command, capture_output=True, text=True, timeout=60, env=env, cwd=REPOSITORY, check=False
     )
@@ -57,6 +58,13 @@ def test_the_python_snippet_prints_what_is_shown(target: str) -> None:
     done = run(target, sys.executable, "-c", block("python", "import ullage\n"))
     assert done.stderr == ""
     assert done.stdout == block("text", "turn 1: ")
+
+
+def test_the_node_snippet_prints_what_is_shown(target: str, node_folder: Path) -> None:
+    snippet = block("js", "@grpc/grpc-js").replace(SHOWN_TARGET, target)
+    done = run(target, "node", "-e", snippet, NODE_PATH=str(node_folder / "node_modules"))
+    assert done.stderr == ""
+    assert f"It prints `{done.stdout.strip()}`" in README
 
 
 def test_the_buf_commands_work(target: str) -> None:

@@ -77,10 +77,13 @@ def check_command(command: Command, zones: Collection[str]) -> Command:
         table, _, model = name.partition(".")
         if name not in KEYS and name != MODELS and not (table == MODELS and model):
             keys = ", ".join([*KEYS, MODELS, f"{MODELS}.NAME"])
-            raise invalid("command.reset", f"the ladder has no key {name[:128]!r}; it has {keys}")
+            raise invalid(
+                "command.reset", f"command.reset names a key that the ladder does not have; it has {keys}"
+            )
         stated = command.models if name == MODELS else table == MODELS and model in command.models
         if name in command.values or stated:
-            raise invalid("command.reset", f"{name[:128]} is both stated and reset; one command does one of them")
+            shown = name if name in KEYS else MODELS
+            raise invalid("command.reset", f"{shown} is both stated and reset; one command does one of them")
     return Command(command.address, values, command.models, command.reset)
 
 

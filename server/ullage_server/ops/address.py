@@ -74,9 +74,7 @@ def hold_socket(listen: str) -> FileLock | None:
             f"the socket's folder {socket.parent} is open to other users; make it yours alone (chmod 700)"
         )
     if socket.exists() and not socket.is_socket():
-        raise AddressRefused(
-            f"{socket} is no socket; name a place that is free, where the server makes its own"
-        )
+        raise AddressRefused(f"{socket} is no socket; name a place that is free, where the server makes its own")
     lock = FileLock(f"{socket}.lock", timeout=0, thread_local=False)
     try:
         lock.acquire()

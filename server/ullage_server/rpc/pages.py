@@ -40,7 +40,7 @@ def read_page_token(asked: object, token: str, shape: tuple[type, ...]) -> list[
     if not token:
         return None
     try:
-        version, of_list, last = json.loads(base64.urlsafe_b64decode(token.encode()))
+        version, of_list, last = json.loads(base64.b64decode(token, altchars=b"-_", validate=True))
     except (ValueError, binascii.Error, RecursionError, TypeError):
         raise _foreign() from None
     if (

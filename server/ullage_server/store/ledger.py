@@ -12,17 +12,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from ..convert.ledger import KINDS, decode_record, encode_record, turn_of
-from ..core.errors import Reason, Refusal
+from ..core.errors import Refusal
 from ..core.fold import FOLD_VERSION, State, fold
 from ..core.records import Record
-from ..core.run import subject
 from .cache import StateCache
 from .commit import GroupCommit, Result
 from .order import RunOrder
 from .port import Append, Cursor, Run, Store, StoreError
 from .states import decode_state, encode_plan, encode_state
 
-T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 #: What a command answers with; None among it where the state as it stands may answer.
 A = TypeVar("A", bound=Record | None)
@@ -48,7 +46,10 @@ Decide = Callable[[State | None], Awaitable[A]]
 
 
 class Ledger:
-    """The runs' ledgers over a store, with a cache of folded states of `cache_bytes` in front."""
+    """The runs' ledgers over a store, with a cache of folded states of `cache_bytes` in front.
+
+    Every method raises StoreError where the store can't answer.
+    """
 
     def __init__(self, store: Store, cache_bytes: int) -> None:
         self._store = store
@@ -94,18 +95,18 @@ class Ledger:
 
     async def recorded(self, run_id: str, kind: type[R], turn: int) -> R | None:
         """The newest record of that kind for that turn; None where there is none."""
-        row = await self._ask(self._store.row_of_turn(run_id, KINDS[kind], turn), run_id)
+        row = await self._store.row_of_turn(run_id, KINDS[kind], turn)
         record = None if row is None else decode_record(run_id, row.payload)
         return record if isinstance(record, kind) else None
 
     async def first(self, run_id: str) -> Record | None:
         """The record the run began with; None where there is no such run."""
-        rows = await self._ask(self._store.rows(run_id, 1, 1), run_id)
+        rows = await self._store.rows(run_id, 1, 1)
         return decode_record(run_id, rows[0].payload) if rows else None
 
     async def records(self, run_id: str, from_position: int = 1) -> AsyncIterator[Record]:
         """The run's records from `from_position` on, in order, to the last one there is."""
-        while rows := await self._ask(self._store.rows(run_id, from_position, PAGE), run_id):
+        while rows := await self._store.rows(run_id, from_position, PAGE):
             for row in rows:
                 yield decode_record(run_id, row.payload)
             from_position = rows[-1].position + 1
@@ -114,7 +115,7 @@ class Ledger:
         self, address: str, finished: bool | None, labels: Mapping[str, str], after: Cursor | None, limit: int
     ) -> list[State]:
         """At most `limit` runs at `address` and below, newest first, behind `after`."""
-        runs = await self._ask(self._store.page(address, finished, labels, after, limit), address or "city")
+        runs = await self._store.page(address, finished, labels, after, limit)
         return [await self._folded(run, run.position) for run in runs]
 
     async def close(self) -> None:
@@ -134,14 +135,14 @@ class Ledger:
 
     async def _is_current(self, run_id: str, state: State | None) -> bool:
         """Whether `state` is the run's last one; where it is not, the cache forgets it."""
-        last = await self._ask(self._store.position(run_id), run_id)
+        last = await self._store.position(run_id)
         if state is not None and state.position == last:
             return True
         self._cache.drop(run_id)
         return state is None and last == 0
 
     async def _load(self, run_id: str) -> State | None:
-        row = await self._ask(self._store.run(run_id), run_id)
+        row = await self._store.run(run_id)
         return None if row is None else await self._folded(*row)
 
     async def _folded(self, run: Run, last: int) -> State:
@@ -170,7 +171,7 @@ class Ledger:
             if won.done():  # the caller gave up; what it asked for is done all the same
                 return
             if isinstance(result, Exception):
-                won.set_exception(_unavailable(run_id) if isinstance(result, StoreError) else result)
+                won.set_exception(result)
             else:
                 won.set_result(result)
 
@@ -190,18 +191,3 @@ class Ledger:
         )
         self._commit.append(append, settle)
         return won
-
-    async def _ask(self, question: Awaitable[T], about: str) -> T:
-        try:
-            return await question
-        except StoreError:
-            raise _unavailable(about) from None
-
-
-def _unavailable(run_id: str) -> Refusal:
-    return Refusal(
-        Reason.STORE_UNAVAILABLE,
-        "the store can't be reached; whether anything was recorded may not be known",
-        subject=subject(run_id),
-        recovery="send the same request again; that is safe",
-    )

@@ -1,6 +1,7 @@
 """The outermost interceptor: what a handler raises becomes a Status, here and nowhere else.
 
-Rule (wire.md, Errors): a refusal is answered as it is. Anything else is a fault of ours: INTERNAL, with a fixed
+Rule (wire.md, Errors): a refusal is answered as it is; a store that can't answer is STORE_UNAVAILABLE, whoever
+asked it. Anything else is a fault of ours: INTERNAL, with a fixed
 text and the request's id, and the cause in the log alone. Handlers never abort, and parse inside.
 """
 
@@ -11,11 +12,19 @@ import grpc
 import structlog
 
 from ...core.errors import Reason, Refusal
+from ...store.port import StoreError
 from ..methods import Method
 from ..status import CODES, status_of
 from . import Unary
 
 _log = structlog.get_logger()
+
+_UNAVAILABLE = Refusal(
+    Reason.STORE_UNAVAILABLE,
+    "the store can't be reached; whether anything was recorded may not be known",
+    subject="the store",
+    recovery="send the same request again; that is safe",
+)
 
 _Context = grpc.aio.ServicerContext[bytes, bytes]
 
@@ -28,6 +37,8 @@ def errors(method: Method, inner: Unary) -> Unary:
             return await inner(request, context)
         except Refusal as refusal:
             failure = refusal
+        except StoreError:
+            failure = _UNAVAILABLE
         except Exception:  # whatever it is, the caller gets an answer and the log gets the cause
             failure = _fault(method, context)
         return await abort(context, failure, method.action)

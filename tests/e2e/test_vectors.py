@@ -1,0 +1,139 @@
+"""The conformance vectors, played against a server of its own over its socket, a test for each case.
+
+A case that calls an RPC which this server does not have waits, by that RPC's name; which those are is asked of the
+server itself, and `UNBUILT` says it once more, so that the list is shortened when one is built.
+"""
+
+import importlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from tests.servers import running_server
+from tests.shared_data import shared
+from ullage_server.rpc.methods import METHODS
+
+#: The player comes with the vectors, as it is and untyped.
+player: Any = importlib.import_module("tests.vectors.run_vectors")
+
+VECTORS = Path(__file__).resolve().parent.parent / "vectors"
+#: The writers of the city's rung come last: `load` sees to it.
+CASES: list[tuple[str, dict[str, Any]]] = list(player.load(VECTORS, None))
+
+UNBUILT = [
+    "CompactExchange",
+    "Converse",
+    "ForkRun",
+    "PrepareCall",
+    "ReadLedger",
+    "ReplayExchanges",
+    "WatchRuns",
+]
+
+#: Of each topic: how many cases are played now, how many wait for an RPC, how many for tokens.
+FIGURES = {
+    "converse": (0, 7, 0),
+    "domain": (8, 1, 0),
+    "errors": (4, 4, 1),
+    "exchange": (0, 54, 0),
+    "fork_replay": (0, 21, 0),
+    "freeze": (19, 3, 0),
+    "gauge": (25, 2, 0),
+    "idempotency": (10, 7, 0),
+    "notice": (0, 17, 0),
+    "registry": (0, 39, 0),
+    "session_context": (1, 14, 0),
+    "status": (6, 2, 0),
+    "time_budget": (0, 12, 0),
+    "usage_dialects": (37, 0, 0),
+}
+
+_played: set[str] = set()
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[str]:
+    with running_server() as server:
+        yield server.target
+
+
+@pytest.fixture(scope="module")
+def unbuilt(target: str) -> list[str]:
+    """The RPCs that the server says it does not have."""
+    with grpc.insecure_channel(target) as channel:
+        return sorted(method.name for method in METHODS if not is_built(channel, method.path))
+
+
+@pytest.fixture(scope="module")
+def client(target: str) -> Iterator[Any]:
+    client = player.Client(target, None, 20.0)
+    yield client
+    client.channel.close()
+
+
+def is_built(channel: grpc.Channel, path: str) -> bool:
+    """Whether the server does anything else with an empty message than to say that it does not have the RPC."""
+    # Called as a stream both ways, which an RPC of any kind takes.
+    stream: grpc.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(path)
+    call = stream(iter([b""]), timeout=20)
+    try:
+        next(call)
+    except StopIteration:
+        return True
+    except grpc.RpcError:
+        return bool(call.code() is not grpc.StatusCode.UNIMPLEMENTED)
+    finally:
+        call.cancel()
+    return True
+
+
+def waits_for(case: dict[str, Any], unbuilt: list[str]) -> list[str]:
+    """The RPCs that the case calls and the server does not have."""
+    called = {step["rpc"].partition("/")[2] for step in [*case["steps"], *case.get("finally", [])]}
+    return sorted(called & set(unbuilt))
+
+
+def test_these_rpcs_and_no_others_are_not_yet_built(unbuilt: list[str]) -> None:
+    assert unbuilt == UNBUILT
+
+
+@pytest.mark.parametrize(("topic", "case"), CASES, ids=[f"{topic} / {case['name']}" for topic, case in CASES])
+def test_vector(
+    topic: str, case: dict[str, Any], client: Any, unbuilt: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "token" in case.get("requires", []):
+        pytest.skip("waits for tokens")
+    if waiting := waits_for(case, unbuilt):
+        pytest.skip(f"not yet built: {', '.join(waiting)}")
+    _played.add(f"{topic} / {case['name']}")
+    held = player.run_case(client, topic, case)
+    assert held, f"{case['why']}\n{capsys.readouterr().out}"
+
+
+def test_every_case_is_played_or_waits_by_name(unbuilt: list[str], request: pytest.FixtureRequest) -> None:
+    played, waiting, tokens = Counter[str](), Counter[str](), Counter[str]()
+    due = set()
+    for topic, case in CASES:
+        if "token" in case.get("requires", []):
+            tokens[topic] += 1
+        elif waits_for(case, unbuilt):
+            waiting[topic] += 1
+        else:
+            played[topic] += 1
+            due.add(f"{topic} / {case['name']}")
+    topics = sorted(played | waiting | tokens)
+    assert {topic: (played[topic], waiting[topic], tokens[topic]) for topic in topics} == FIGURES
+    # Whoever selects some tests by name has not lost the others.
+    selected = {item.callspec.id for item in request.session.items if hasattr(item, "callspec")}
+    assert due & selected == _played
+
+
+def test_the_vectors_are_those_that_all_implementations_share() -> None:
+    theirs = {path.name: path.read_bytes() for path in shared("vectors").glob("*.json")}
+    ours = {path.name: path.read_bytes() for path in VECTORS.glob("*.json")}
+    assert sorted(ours) == sorted(theirs)
+    assert [name for name in ours if ours[name] != theirs[name]] == []

@@ -1,0 +1,93 @@
+"""What was taken is what was sent: the answers to good requests, held against them."""
+
+from google.protobuf.message import Message
+
+from tests.rpc.calls import Wire
+from ullage.v1 import building_pb2, building_service_pb2, plan_pb2, run_pb2, run_service_pb2
+
+#: What the server gives, whatever a request says there.
+_OUTPUTS = {"exchange_rules"}
+
+
+def wrong_in(rpc: str, request: bytes, payload: bytes, wire: Wire) -> list[str]:
+    """What in the answer `payload`, or when it is read back, is not as the request asked; empty: nothing."""
+    if rpc == "StartRun":
+        started = run_service_pb2.StartRunRequest.FromString(request)
+        run = run_service_pb2.StartRunResponse.FromString(payload).run
+        return [*_plan_not_as_stated(started.plan, run.plan), *_run_not_as_answered(run, wire)]
+    if rpc == "ObserveUsage":
+        observed = run_service_pb2.ObserveUsageRequest.FromString(request)
+        run = _read(observed.run_id, wire)
+        turns = (run.last_turn, run.revision)
+        return [] if turns == (observed.report.turn, 2) else [f"after turn {observed.report.turn}: {turns}"]
+    if rpc == "FinishRun":
+        finished = run_service_pb2.FinishRunRequest.FromString(request)
+        run = run_service_pb2.FinishRunResponse.FromString(payload).run
+        told = [] if run.outcome == finished.outcome else [f"outcome {run.outcome!r}"]
+        return [*told, *_run_not_as_answered(run, wire)]
+    if rpc == "ConfigureBuilding":
+        configured = building_service_pb2.ConfigureBuildingRequest.FromString(request)
+        building = building_service_pb2.ConfigureBuildingResponse.FromString(payload).building
+        return _building_not_as_commanded(configured, building, wire)
+    return []
+
+
+def _plan_not_as_stated(stated: plan_pb2.RunPlan, frozen: plan_pb2.RunPlan) -> list[str]:
+    return [
+        f"{field.name}: {getattr(frozen, field.name)!r:.200} frozen, {value!r:.200} stated"
+        for field, value in stated.ListFields()
+        if field.name not in _OUTPUTS and getattr(frozen, field.name) != value
+    ]
+
+
+def _read(run_id: str, wire: Wire) -> run_pb2.Run:
+    return wire.ask("GetRun", run_service_pb2.GetRunRequest(run_id=run_id), run_service_pb2.GetRunResponse).run
+
+
+def _run_not_as_answered(answered: run_pb2.Run, wire: Wire) -> list[str]:
+    return _differing(_read(answered.run_id, wire), answered)
+
+
+def _building_not_as_commanded(
+    request: building_service_pb2.ConfigureBuildingRequest, building: building_pb2.Building, wire: Wire
+) -> list[str]:
+    command = request.command
+    stated = {settled.key: settled.value for settled in building.stated}
+    wanted = {f"models.{name}": str(window) for name, window in command.models.items()}
+    wanted |= {
+        key: str(getattr(command, field))
+        for key, field in _KEYS.items()
+        if command.HasField(field)  # type: ignore[arg-type]
+    }
+    if command.HasField("context_rearm"):
+        wanted["context.rearm"] = plan_pb2.Rearm.Name(command.context_rearm).removeprefix("REARM_").lower()
+    if command.HasField("notices_include_subagents"):
+        wanted["notices.include_subagents"] = str(command.notices_include_subagents).lower()
+    wrong = [f"{key}: {stated.get(key)!r} stated" for key, value in wanted.items() if stated.get(key) != value]
+    read = wire.send("GetBuilding", building_service_pb2.GetBuildingRequest(address=command.address))
+    if request.validate_only:
+        return wrong if read.reason == "BUILDING_NOT_FOUND" else [*wrong, "a dry run made a rung"]
+    now = building_service_pb2.GetBuildingResponse.FromString(read.payload).building
+    # The answer tells when it was decided, the document when it was written.
+    for told in (now, building):
+        told.ClearField("update_time")
+    return [*wrong, *_differing(now, building)]
+
+
+_KEYS = {
+    "context.second_threshold": "context_second_threshold",
+    "context.finishing_act": "context_finishing_act",
+    "exchange.budget_bytes": "exchange_budget_bytes",
+    "notices.every_steps": "notices_every_steps",
+    "reminders.budget_chars": "reminders_budget_chars",
+    "clock.zone": "clock_zone",
+}
+
+
+def _differing(read: Message, answered: Message) -> list[str]:
+    names = [field.name for field in answered.DESCRIPTOR.fields]
+    wrong = [name for name in names if getattr(read, name) != getattr(answered, name)]
+    return [
+        f"{name}: read back as {getattr(read, name)!r:.100}, answered {getattr(answered, name)!r:.100}"
+        for name in wrong
+    ]
