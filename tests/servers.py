@@ -15,6 +15,9 @@ import grpc
 
 START_SECONDS = 30.0
 
+#: How soon a channel knocks again at a server that is about to be there.
+_KNOCKING = [("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 100)]
+
 
 class Server:
     """`ullage serve` over the folder `data`; it may be killed and started again on the same data."""
@@ -42,7 +45,7 @@ class Server:
         with log:
             self._process = subprocess.Popen([*command, *self._flags], stdout=log, stderr=log, env=environment())
         deadline = time.monotonic() + START_SECONDS
-        with grpc.insecure_channel(self.target) as channel:
+        with grpc.insecure_channel(self.target, _KNOCKING) as channel:
             ready = grpc.channel_ready_future(channel)
             while True:
                 try:

@@ -132,12 +132,12 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
         handlers = Handlers(built, [errors, admission, size])
         server.add_generic_rpc_handlers((handlers,))
         app = App(bind(server, listen), server, health_service, admission)
-        await server.start()
-        opened.push_async_callback(app.drain, settings.drain_seconds)
         # A service is there where one of its RPCs is.
         serving = [service.full_name for service in SERVICES if any(rpc.name in built for rpc in service.methods)]
         for name in ("", *serving):
             await health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
+        await server.start()
+        opened.push_async_callback(app.drain, settings.drain_seconds)
         yield app
 
 
