@@ -62,8 +62,8 @@ def test_what_it_cant_start_for_is_said_plainly(folder: Path, tmp_path: Path, ta
     assert "file: File exists" in refused("--listen", here, "--data", str(tmp_path / "file"))
     assert "--insecure" in refused("--listen", "0.0.0.0:50151", "--data", str(tmp_path))
     assert "is no address" in refused("--listen", "somewhere", "--data", str(tmp_path))
-    assert "ULLAGE_CACHE_RUNS is 'many'" in refused(
-        "--listen", here, "--data", str(tmp_path), ULLAGE_CACHE_RUNS="many"
+    assert "ULLAGE_CACHE_MEBIBYTES is 'many'" in refused(
+        "--listen", here, "--data", str(tmp_path), ULLAGE_CACHE_MEBIBYTES="many"
     )
 
 

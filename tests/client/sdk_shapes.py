@@ -1,6 +1,7 @@
 """Stand-ins shaped like what the providers' SDKs hand out; the SDKs themselves are no dependency."""
 
 from collections.abc import Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 
@@ -69,6 +70,12 @@ class NumPyInt:
 
     def __index__(self) -> int:
         return self._value
+
+    __int__ = __index__
+
+
+# As NumPy does with its own.
+Integral.register(NumPyInt)
 
 
 def dumped(value: Any) -> Any:

@@ -5,6 +5,7 @@ mean nothing here. A command's key is stated or reset, never both; `models` rese
 one name, all behind the first dot.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from .names import check_address, check_model
 from .settings import KEYS, Value
 
 MODELS = "models"
+
+#: An unknown key that is told as it was spelt; anything else may be no key at all.
+_SHOWABLE = re.compile(r"[a-z0-9_]{1,32}(\.[a-z0-9_]{1,32}){0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,9 @@ def check_command(command: Command, zones: Collection[str]) -> Command:
         table, _, model = name.partition(".")
         if name not in KEYS and name != MODELS and not (table == MODELS and model):
             keys = ", ".join([*KEYS, MODELS, f"{MODELS}.NAME"])
+            shown = name if _SHOWABLE.fullmatch(name) else "a key"
             raise invalid(
-                "command.reset", f"command.reset names a key that the ladder does not have; it has {keys}"
+                "command.reset", f"command.reset names {shown}, which the ladder does not have; it has {keys}"
             )
         stated = command.models if name == MODELS else table == MODELS and model in command.models
         if name in command.values or stated:
