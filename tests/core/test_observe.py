@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from tests.core.runs import report, started, stated
 from ullage_server.core.errors import Reason, Refusal
@@ -114,7 +115,7 @@ def test_a_reset_alone_makes_the_old_reading_stale() -> None:
 
 
 def test_a_reset_already_told_for_the_turn_counts_once() -> None:
-    run = started(stated(rearm=Rearm.PER_WINDOW))._replace(last_reset_turn=3, window_epoch=1)
+    run = replace(started(stated(rearm=Rearm.PER_WINDOW)), last_reset_turn=3, window_epoch=1)
     run, (record,) = told(run, report(3, 10, reset=True))
     assert not record.opens_window
     assert run.window_epoch == 1
@@ -172,4 +173,4 @@ def test_records_are_folded_without_a_gap() -> None:
     with pytest.raises(ValueError, match="gap"):
         fold(run, record)
     with pytest.raises(ValueError, match="gap"):
-        fold(None, record._replace(position=1))
+        fold(None, replace(record, position=1))

@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.core.runs import NOTHING_STATED
 from ullage_server.core.errors import Reason, Refusal

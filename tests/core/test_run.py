@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from tests.core.runs import report, started, stated
 from ullage_server.core.errors import Reason, Refusal
@@ -43,7 +44,7 @@ def test_the_same_end_again_adds_nothing_and_another_is_refused() -> None:
 def test_the_last_turn_is_the_greatest_observed_or_compacted() -> None:
     run = fold(started(), observe(started(), report(4, 10), None, None, at=2))
     assert run.last_turn == 4
-    assert run._replace(last_compacted=6).last_turn == 6
+    assert replace(run, last_compacted=6).last_turn == 6
 
 
 @pytest.mark.parametrize("name", ["a", "A.b_c:d-e", "x" * 128])

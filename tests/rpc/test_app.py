@@ -57,7 +57,7 @@ async def test_a_drain_refuses_what_is_new_and_finishes_what_runs() -> None:
     class Slow(MemoryStore):
         asked, gate = asyncio.Event(), asyncio.Event()
 
-        async def run(self, run_id: str) -> None:
+        async def standing(self, run_id: str) -> None:
             self.asked.set()
             await self.gate.wait()
 

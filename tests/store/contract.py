@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.store.journal_contract import JournalContract
-from ullage_server.store.port import Append, Cursor, Run, Store
+from ullage_server.store.port import Append, Cursor, Run, Standing, Store
 
 
 def append(
@@ -21,10 +21,8 @@ def append(
     payload: bytes | None = None,
 ) -> Append:
     payload = f"{run_id}/{position}".encode() if payload is None else payload
-    run = Run(
-        run_id, address, start, labels or {}, b"plan" if position == 1 else b"", finished, position, 1, payload
-    )
-    return Append(position, 7, kind, turn, payload, run)
+    begins = Run(run_id, address, start, labels or {}, b"plan") if position == 1 else None
+    return Append(run_id, position, 7, kind, turn, payload, position + 40, b"after " + payload, begins, finished)
 
 
 class StoreContract(JournalContract):
@@ -41,14 +39,10 @@ class StoreContract(JournalContract):
         assert await store.append([append("r", 1), append("r", 2, turn=1), append("s", 1)]) == [True] * 3
         assert [(row.position, row.payload) for row in await store.rows("r", 1, 10)] == [(1, b"r/1"), (2, b"r/2")]
         assert await store.position("r") == 2
-        found = await store.run("r")
-        assert found is not None
-        run, last = found
-        assert (run.run_id, run.position, run.state, last) == ("r", 2, b"r/2", 2)
-        assert run.plan == b"plan", "the plan of the first append stays"
+        assert await store.standing("r") == Standing(Run("r", "", 1, {}, b"plan"), 2, 42, b"after r/2")
 
     async def test_nothing_is_there_before_it_is_appended(self, store: Store) -> None:
-        assert await store.run("r") is None
+        assert await store.standing("r") is None
         assert await store.position("r") == 0
         assert await store.rows("r", 1, 10) == []
         assert await store.row_of_turn("r", "usage_observed", 1) is None
@@ -64,9 +58,9 @@ class StoreContract(JournalContract):
         batch = [append("a", 1), append("r", 1, payload=b"late"), append("r", 2), append("r", 2, payload=b"late")]
         assert await store.append(batch) == [True, False, True, False]
         assert await store.position("a") == 1
-        found = await store.run("r")
+        found = await store.standing("r")
         assert found is not None
-        assert (found[0].state, found[1]) == (b"r/2", 2)
+        assert (found.position, found.state) == (2, b"after r/2")
 
     async def test_a_turns_newest_record_of_a_kind_is_found(self, store: Store) -> None:
         kinds = [("run_started", 0), ("usage_observed", 3), ("call_prepared", 3), ("call_prepared", 3)]
@@ -88,8 +82,8 @@ class StoreContract(JournalContract):
         await store.append(
             [append(name, 1, start=start) for name, start in [("a", 5), ("b", 9), ("c", 5), ("d", 1)]]
         )
-        assert [run.run_id for run in await store.page("", None, {}, None, 2)] == ["b", "c"]
-        assert [run.run_id for run in await store.page("", None, {}, Cursor(5, "c"), 2)] == ["a", "d"]
+        assert [run.run_id for run, *_ in await store.page("", None, {}, None, 2)] == ["b", "c"]
+        assert [run.run_id for run, *_ in await store.page("", None, {}, Cursor(5, "c"), 2)] == ["a", "d"]
         assert await store.page("", None, {}, Cursor(1, "d"), 2) == []
 
     async def test_a_page_holds_an_address_and_all_below_it(self, store: Store) -> None:
@@ -97,7 +91,7 @@ class StoreContract(JournalContract):
         await store.append([append(f"r{n}", 1, address=place) for n, place in enumerate(places)])
 
         async def at(address: str) -> set[str]:
-            return {run.address for run in await store.page(address, None, {}, None, 10)}
+            return {run.address for run, *_ in await store.page(address, None, {}, None, 10)}
 
         assert await at("lab") == {"lab", "lab/ada", "lab/bob"}
         assert await at("lab/ada") == {"lab/ada"}
@@ -108,13 +102,15 @@ class StoreContract(JournalContract):
         await store.append([append("on", 1), append("off", 1)])
         await store.append([append("off", 2, finished=True)])
         for finished, runs in [(None, {"on", "off"}), (True, {"off"}), (False, {"on"})]:
-            assert {run.run_id for run in await store.page("", finished, {}, None, 10)} == runs
+            assert {run.run_id for run, *_ in await store.page("", finished, {}, None, 10)} == runs
 
     @pytest.mark.parametrize("key", ["team", "a.b", 'a"b', "a'b", "ключ", "$.x", ""])
     async def test_a_page_holds_the_runs_whose_labels_are_equal(self, store: Store, key: str) -> None:
         both, one = {key: "x", "job": "2"}, {key: "x"}
         await store.append([append("a", 1, labels=one), append("b", 1, labels=both), append("c", 1)])
-        assert {run.run_id for run in await store.page("", None, one, None, 10)} == {"a", "b"}
-        assert [(run.run_id, run.labels) for run in await store.page("", None, both, None, 10)] == [("b", both)]
+        assert {run.run_id for run, *_ in await store.page("", None, one, None, 10)} == {"a", "b"}
+        assert [(run.run_id, run.labels) for run, *_ in await store.page("", None, both, None, 10)] == [
+            ("b", both)
+        ]
         assert await store.page("", None, {key: "X"}, None, 10) == []
         assert await store.page("", None, {f"{key}?": "x"}, None, 10) == []

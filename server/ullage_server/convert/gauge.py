@@ -1,17 +1,14 @@
 """Readings and insertions."""
 
-from functools import lru_cache
 from typing import cast
 
 from ullage.v1 import insertion_pb2, reading_pb2, run_pb2
 
 from ..core.domain import MAX_INT32
 from ..core.gauge import Reading, Sounded
-from ..core.insertion import Insertion, InsertionKind, Lifetime, Placement
+from ..core.insertion import Insertion
 
 
-# A reading is shown twice, in its record and in its answer; nobody changes what is shown.
-@lru_cache(maxsize=1024)
 def reading_to(reading: Reading) -> reading_pb2.ContextReading:
     """A reading as the wire shows it; the percent is capped at what an int32 holds."""
     percent = reading.percent
@@ -28,18 +25,6 @@ def reading_to(reading: Reading) -> reading_pb2.ContextReading:
     )
 
 
-def reading_from(reading: reading_pb2.ContextReading) -> Reading:
-    """A reading of our own writing; what follows from its numbers is worked out anew."""
-    return Reading(
-        turn=reading.turn,
-        used_tokens=reading.used_tokens,
-        context_tokens=reading.context_tokens,
-        projected_tokens=reading.projected_tokens if reading.HasField("projected_tokens") else None,
-        counted_as=reading.counted_as,
-        stale=reading.stale,
-    )
-
-
 def insertion_to(insertion: Insertion) -> insertion_pb2.Insertion:
     """An insertion as the wire shows it."""
     return insertion_pb2.Insertion(
@@ -48,19 +33,6 @@ def insertion_to(insertion: Insertion) -> insertion_pb2.Insertion:
         kind=cast("insertion_pb2.InsertionKind.ValueType", insertion.kind.value),
         placement=cast("insertion_pb2.Placement.ValueType", insertion.placement.value),
         lifetime=cast("insertion_pb2.Lifetime.ValueType", insertion.lifetime.value),
-        text=insertion.text,
-        estimated_tokens=insertion.estimated_tokens,
-    )
-
-
-def insertion_from(insertion: insertion_pb2.Insertion) -> Insertion:
-    """An insertion of our own writing."""
-    return Insertion(
-        id=insertion.id,
-        keys=tuple(insertion.keys),
-        kind=InsertionKind(insertion.kind),
-        placement=Placement(insertion.placement),
-        lifetime=Lifetime(insertion.lifetime),
         text=insertion.text,
         estimated_tokens=insertion.estimated_tokens,
     )

@@ -7,7 +7,7 @@ from ullage.v1 import plan_pb2
 
 from ..core.errors import invalid
 from ..core.plan import Plan, Settled, Stated
-from ..core.settings import KEYS, Rearm, Settings, Value
+from ..core.settings import KEYS, Rearm, Value
 from .times import from_duration, to_duration
 
 _NO_LABELS: Mapping[str, str] = {}
@@ -51,7 +51,7 @@ def stated_from(plan: plan_pb2.RunPlan) -> Stated:
 
 
 def stated_to(stated: Stated) -> plan_pb2.RunPlan:
-    """What was stated, as it goes into the ledger."""
+    """What was stated, as the ledger shows it."""
     return _to(stated, {KEYS[name].plan_field: value for name, value in stated.settings.items()})
 
 
@@ -63,45 +63,15 @@ def plan_to(plan: Plan) -> plan_pb2.RunPlan:
     return message
 
 
-def plan_from(plan: plan_pb2.RunPlan) -> Plan:
-    """A frozen plan of our own writing."""
-    return Plan(
-        address=plan.address,
-        agent=plan.agent,
-        session_id=plan.session_id,
-        parent_session_id=plan.parent_session_id,
-        subagent=plan.subagent,
-        model=plan.model,
-        context_tokens=plan.context_tokens,
-        time_budget=from_duration("plan.time_budget", plan.time_budget) if plan.HasField("time_budget") else None,
-        exchange_rules=plan.exchange_rules,
-        labels=dict(plan.labels),
-        settings=Settings(
-            second_threshold=plan.second_threshold,
-            context_rearm=_REARM_BY_NUMBER[plan.context_rearm],
-            context_finishing_act=plan.context_finishing_act,
-            exchange_budget_bytes=plan.exchange_budget_bytes,
-            notices_every_steps=plan.notices_every_steps,
-            notices_include_subagents=plan.notices_include_subagents,
-            reminders_budget_chars=plan.reminders_budget_chars,
-            clock_zone=plan.clock_zone,
-        ),
-    )
-
-
 def settled_to(settled: Iterable[Settled]) -> list[plan_pb2.Settled]:
     """Settled values as the wire shows them."""
     return [plan_pb2.Settled(key=one.key, value=one.value, source=one.source) for one in settled]
 
 
-def settled_from(settled: Iterable[plan_pb2.Settled]) -> tuple[Settled, ...]:
-    """Settled values of our own writing."""
-    return tuple(Settled(one.key, one.value, one.source) for one in settled)
-
-
 def _to(plan: Stated | Plan, settings: Mapping[str, Value]) -> plan_pb2.RunPlan:
     fields: dict[str, Any] = {
-        field: _REARM_NUMBER[value] if isinstance(value, Rearm) else value for field, value in settings.items()
+        field: _REARM_NUMBER[Rearm(str(value))] if field == "context_rearm" else value
+        for field, value in settings.items()
     }
     if plan.time_budget is not None:
         fields["time_budget"] = to_duration(plan.time_budget)

@@ -4,9 +4,10 @@ Rule (architecture.md, One way through): `fold` takes a state and a record and g
 live, after a restart, on another server, by a fork and by a replay; nothing else makes a state.
 """
 
-from typing import NamedTuple
+from msgspec.structs import replace
 
 from .gauge import Reading, Sounded
+from .kept import Kept
 from .plan import Plan
 from .records import Record, RunFinished, RunStarted, UsageObserved
 
@@ -14,14 +15,14 @@ from .records import Record, RunFinished, RunStarted, UsageObserved
 FOLD_VERSION = 1
 
 
-class Origin(NamedTuple):
+class Origin(Kept, frozen=True):
     """Where a branch left its mother: her run, through which of her turns."""
 
     run_id: str
     through_turn: int
 
 
-class State(NamedTuple):
+class State(Kept, frozen=True):
     """How a run stands after `position` records. Times in nanoseconds since the epoch; 0 turns: none yet.
 
     `context_tokens` is the window of the readings to come; `last_reset_turn` the turn that the last counted
@@ -64,8 +65,8 @@ def fold(state: State | None, record: Record) -> State:
         return _observed(_begun(state, record), record)
     if isinstance(record, RunFinished):
         run = _begun(state, record)
-        return run._replace(
-            position=record.position, update_time=record.at, finish_time=record.at, outcome=record.outcome
+        return replace(
+            run, position=record.position, update_time=record.at, finish_time=record.at, outcome=record.outcome
         )
     return _started(state, record)
 
@@ -88,7 +89,8 @@ def _observed(run: State, record: UsageObserved) -> State:
     if window is None:
         window = record.found_context_tokens
     given = record.reminder
-    return run._replace(
+    return replace(
+        run,
         position=record.position,
         update_time=record.at,
         context_tokens=run.context_tokens if window is None else window,

@@ -7,9 +7,9 @@ higher and spends the lower. With an unknown window (0) nothing sounds and there
 """
 
 from enum import IntEnum
-from typing import NamedTuple
 
 from .insertion import FIRST_KEY, HANDOVER_KEY, Insertion, InsertionKind, Lifetime, Placement, estimate_tokens
+from .kept import Kept
 from .thresholds import FIRST_PERCENT
 from .usage import CountedUsage
 
@@ -22,7 +22,7 @@ class Sounded(IntEnum):
     HANDOVER = 3
 
 
-class Reading(NamedTuple):
+class Reading(Kept, frozen=True):
     """The last `used` of a run, in tokens: one cell, which the gauge and the status both read.
 
     `context_tokens` is the window it was read against, 0 where unknown; `projected_tokens` the prompt of the

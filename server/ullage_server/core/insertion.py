@@ -3,10 +3,10 @@
 Rule (wire.md, Insertion): its id, `TURN/KEY`, is unique in the run, and a harness places an id once.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 
 from .domain import MAX_INT32
+from .kept import Kept
 
 FIRST_KEY = "context/first"
 HANDOVER_KEY = "context/handover"
@@ -37,8 +37,7 @@ class Lifetime(Enum):
     DURABLE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Insertion:
+class Insertion(Kept, frozen=True):
     """One text for the model, whole."""
 
     id: str

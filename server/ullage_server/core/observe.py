@@ -6,7 +6,8 @@ before the reading, counts once a turn, and makes the old reading stale. A windo
 from this report on. A report without usage observes nothing: the last reading stays.
 """
 
-from typing import NamedTuple
+from msgspec import Struct
+from msgspec.structs import replace
 
 from . import gauge
 from .domain import check_tokens, check_turn
@@ -20,7 +21,7 @@ from .settings import Rearm
 from .usage import CountedUsage
 
 
-class Report(NamedTuple):
+class Report(Struct, frozen=True):
     """What a caller says of one turn: `usage` None for none, `context_tokens` None where it states no window."""
 
     turn: int
@@ -72,7 +73,7 @@ def observe(
         if run.plan.settings.context_rearm is Rearm.PER_WINDOW:
             sounded = Sounded.NOTHING
         if reading is not None:
-            reading = reading._replace(stale=True)
+            reading = replace(reading, stale=True)
     reminder = None
     if report.usage is not None:
         window = report.context_tokens if report.context_tokens is not None else found_window

@@ -13,6 +13,7 @@ from typing import Any
 
 from .domain import check_tokens
 from .errors import invalid
+from .kept import Kept
 from .names import check_address, check_labels, check_model, check_name
 from .rung import Rung
 from .settings import KEYS, Settings, Value, value_text
@@ -27,8 +28,7 @@ MAX_TIME_BUDGET = 10**18
 Catalogue = Callable[[str], int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(Kept, frozen=True):
     """What a caller states of a plan: empty, 0 or None where it states nothing.
 
     `settings` holds the stated ones by the ladder's keys; `time_budget` is in nanoseconds.
@@ -46,8 +46,7 @@ class Stated:
     settings: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Kept, frozen=True):
     """What governs a run, frozen at its start.
 
     `context_tokens` is 0 where the window is unknown; `time_budget` is in nanoseconds, None for none.
@@ -66,8 +65,7 @@ class Plan:
     settings: Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Kept, frozen=True):
     """One settled value and where it came from: `run`, `fork`, an address, `city`, `catalogue` or `default`."""
 
     key: str

@@ -5,15 +5,14 @@ so that the same request again gets the same answer, from any server, at any tim
 the Unix epoch; `position` counts from 1.
 """
 
-from typing import NamedTuple
-
 from .gauge import Reading, Sounded
 from .insertion import Insertion
+from .kept import Kept
 from .plan import Plan, Settled, Stated
 from .usage import CountedUsage
 
 
-class RunStarted(NamedTuple):
+class RunStarted(Kept, frozen=True, tag="run_started"):
     """The run began: what its request stated, and the plan that was frozen."""
 
     position: int
@@ -24,7 +23,7 @@ class RunStarted(NamedTuple):
     settled: tuple[Settled, ...]
 
 
-class UsageObserved(NamedTuple):
+class UsageObserved(Kept, frozen=True, tag="usage_observed"):
     """A turn was reported: what was counted of it, and what was answered.
 
     `usage` is None where the report held none; `context_tokens` the window the report stated,
@@ -46,7 +45,7 @@ class UsageObserved(NamedTuple):
     sounded: Sounded
 
 
-class RunFinished(NamedTuple):
+class RunFinished(Kept, frozen=True, tag="run_finished"):
     """The run ended; `outcome` is the caller's word for how."""
 
     position: int

@@ -7,26 +7,27 @@ and one field of `Settings`.
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from .domain import check_count, check_tokens
 from .errors import invalid
+from .kept import Kept
 from .names import check_name
 from .thresholds import DEFAULT_SECOND_PERCENT, parse_second_threshold
 
 
-class Rearm(Enum):
+class Rearm(StrEnum):
     """Whether a window reset takes what has sounded back to nothing."""
 
     PER_RUN = "per_run"
     PER_WINDOW = "per_window"
 
 
-Value = int | bool | str | Rearm
+#: A value of a key; a Rearm is a text too.
+Value = int | bool | str
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Kept, frozen=True):
     """The values of all keys, as one run has them frozen."""
 
     second_threshold: int
@@ -64,12 +65,12 @@ class Key:
 
 
 def _threshold(field: str, value: Value, zones: Collection[str]) -> Value:
-    return parse_second_threshold(field, int(value))  # type: ignore[arg-type]
+    return parse_second_threshold(field, int(value))
 
 
 def _rearm(field: str, value: Value, zones: Collection[str]) -> Value:
     try:
-        return Rearm(value)
+        return Rearm(str(value))
     except ValueError:
         # The value is not told: it may come of a document, whose text no message shows.
         raise invalid(field, f"{field} is neither per_run nor per_window") from None
@@ -80,11 +81,11 @@ def _name(field: str, value: Value, zones: Collection[str]) -> Value:
 
 
 def _tokens(field: str, value: Value, zones: Collection[str]) -> Value:
-    return check_tokens(field, int(value))  # type: ignore[arg-type]
+    return check_tokens(field, int(value))
 
 
 def _count(field: str, value: Value, zones: Collection[str]) -> Value:
-    return check_count(field, int(value))  # type: ignore[arg-type]
+    return check_count(field, int(value))
 
 
 def _flag(field: str, value: Value, zones: Collection[str]) -> Value:
@@ -116,8 +117,6 @@ KEYS: dict[str, Key] = {
 
 def value_text(value: Value) -> str:
     """`value` as a settled one is written: decimals, `true` or `false`, names in lower case."""
-    if isinstance(value, Rearm):
-        return value.value
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

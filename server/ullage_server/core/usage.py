@@ -7,12 +7,12 @@ calls, taken from a session's total, or estimated.
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
 
 from . import provider_json
 from .dialects import SHAPES, Dialect, Shape, Sum
 from .domain import MAX_TOKENS, check_tokens
 from .errors import invalid
+from .kept import Kept
 from .provider_json import UsageObject
 
 __all__ = ["CacheAccounting", "CountedUsage", "Dialect", "count_model_usage", "count_provider_usage"]
@@ -26,7 +26,7 @@ class CacheAccounting(Enum):
     EXCLUDED = 2
 
 
-class CountedUsage(NamedTuple):
+class CountedUsage(Kept, frozen=True):
     """What one call's report comes down to.
 
     `prompt_tokens` is at least 1; `output_tokens` is None where the report did not say it; `counted_as` is

@@ -5,15 +5,14 @@ the window of each model that a rung up to the city names, the nearest rung's wo
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..core.kept import Kept
 from ..core.plan import Settled, settle
 from ..core.rung import MODELS, Rung
 from ..core.settings import KEYS, value_text
 
 
-@dataclass(frozen=True, slots=True)
-class Building:
+class Building(Kept, frozen=True):
     """A rung of the ladder as told to a caller.
 
     `etag` fits this state of the document; `update_time` is when it was written, in nanoseconds since the epoch,

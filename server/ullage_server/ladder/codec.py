@@ -5,26 +5,22 @@ older version stays readable: a key it lacks was not there to be stated.
 """
 
 import json
-from dataclasses import astuple
-from typing import Any
 
-from ..core.plan import Settled
+import msgspec
+
 from ..core.rung import Command
-from ..core.settings import Rearm
 from .building import Building
 
 
 def encode_command(command: Command) -> str:
     """`command` as text."""
-    values = {name: value.value if isinstance(value, Rearm) else value for name, value in command.values.items()}
-    return _text(
-        {
-            "address": command.address,
-            "values": values,
-            "models": dict(command.models),
-            "reset": sorted(set(command.reset)),
-        }
-    )
+    content = {
+        "address": command.address,
+        "values": command.values,
+        "models": command.models,
+        "reset": sorted(set(command.reset)),
+    }
+    return msgspec.json.encode(content, order="sorted").decode()
 
 
 def decode_command(text: str) -> Command:
@@ -35,28 +31,9 @@ def decode_command(text: str) -> Command:
 
 def encode_building(building: Building) -> str:
     """`building` as text."""
-    return _text(
-        {
-            "address": building.address,
-            "stated": [astuple(settled) for settled in building.stated],
-            "settled": [astuple(settled) for settled in building.settled],
-            "etag": building.etag,
-            "update_time": building.update_time,
-        }
-    )
+    return msgspec.json.encode(building).decode()
 
 
 def decode_building(text: str) -> Building:
     """The building that `text` holds."""
-    held = json.loads(text)
-    return Building(
-        held["address"],
-        tuple(Settled(*settled) for settled in held["stated"]),
-        tuple(Settled(*settled) for settled in held["settled"]),
-        held["etag"],
-        held["update_time"],
-    )
-
-
-def _text(content: dict[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return msgspec.json.decode(text, type=Building)

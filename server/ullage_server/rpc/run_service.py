@@ -124,16 +124,19 @@ class RunService:
         while True:
             # One more than the page wants tells whether there is a next one.
             wanted = min(size + 1 - len(response.runs), SLICE)
-            states = await self._ledger.page(address, _FINISHED[request.state], labels, after, wanted)
-            for state in states:
+            found = await self._ledger.page(address, _FINISHED[request.state], labels, after, wanted)
+            for place, state in found:
+                if state is None:  # GetRun tells why
+                    after = place
+                    continue
                 run = run_to(state)
                 held += run.ByteSize()
                 if response.runs and after and (len(response.runs) == size or held > MAX_PAGE_BYTES):
                     response.next_page_token = page_token(asked, list(after))
                     return response
                 response.runs.append(run)
-                after = Cursor(state.start_time, state.run_id)
-            if len(states) < wanted:
+                after = place
+            if len(found) < wanted:
                 return response
 
 

@@ -11,15 +11,14 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
-from ..convert.ledger import KINDS, decode_record, encode_record, turn_of
 from ..core.errors import Refusal
 from ..core.fold import FOLD_VERSION, State, fold
 from ..core.records import Record
 from .cache import StateCache
+from .codec import KINDS, decode_record, decode_state, encode_plan, encode_record, encode_state, turn_of
 from .commit import GroupCommit, Result
 from .order import RunOrder
-from .port import Append, Cursor, Run, Store, StoreError
-from .states import decode_state, encode_plan, encode_state
+from .port import Append, Cursor, Run, Standing, Store, StoreError
 
 R = TypeVar("R", bound=Record)
 #: What a command answers with; None among it where the state as it stands may answer.
@@ -113,10 +112,13 @@ class Ledger:
 
     async def page(
         self, address: str, finished: bool | None, labels: Mapping[str, str], after: Cursor | None, limit: int
-    ) -> list[State]:
-        """At most `limit` runs at `address` and below, newest first, behind `after`."""
-        runs = await self._store.page(address, finished, labels, after, limit)
-        return [await self._folded(run, run.position) for run in runs]
+    ) -> list[tuple[Cursor, State | None]]:
+        """At most `limit` runs at `address` and below, newest first, behind `after`, each with its place.
+
+        The state is None where a newer server has written to the run: one such run does not hide the others.
+        """
+        found = await self._store.page(address, finished, labels, after, limit)
+        return [(Cursor(at.run.start_time, at.run.run_id), await self._readable(at)) for at in found]
 
     async def close(self) -> None:
         """Waits for the appends under way, and closes the store."""
@@ -142,19 +144,26 @@ class Ledger:
         return state is None and last == 0
 
     async def _load(self, run_id: str) -> State | None:
-        row = await self._store.run(run_id)
-        return None if row is None else await self._folded(*row)
+        standing = await self._store.standing(run_id)
+        return None if standing is None else await self._folded(standing)
 
-    async def _folded(self, run: Run, last: int) -> State:
+    async def _readable(self, standing: Standing) -> State | None:
+        try:
+            return await self._folded(standing)
+        except Refusal:
+            return None
+
+    async def _folded(self, standing: Standing) -> State:
+        run_id = standing.run.run_id
         state: State | None = None
-        if run.fold_version == FOLD_VERSION and run.position == last:
-            state = decode_state(run.run_id, run.plan, run.state)
+        if standing.fold_version == FOLD_VERSION:
+            state = decode_state(run_id, standing.run.plan, standing.state)
         if state is not None:
             return state
-        async for record in self.records(run.run_id):
+        async for record in self.records(run_id):
             state = fold(state, record)
         if state is None:
-            raise StoreError(f"run {run.run_id} has a row and no ledger")
+            raise StoreError(f"run {run_id} has a row and no ledger")
         return state
 
     def _append(self, after: State, record: Record) -> asyncio.Future[bool]:
@@ -175,19 +184,21 @@ class Ledger:
             else:
                 won.set_result(result)
 
-        run = Run(
-            run_id=run_id,
-            address=after.plan.address,
-            start_time=after.start_time,
-            labels=after.plan.labels,
-            plan=encode_plan(after) if record.position == 1 else b"",
-            finished=after.finished,
-            position=after.position,
-            fold_version=FOLD_VERSION,
-            state=encode_state(after),
-        )
+        begins = None
+        if record.position == 1:
+            plan = after.plan
+            begins = Run(run_id, plan.address, after.start_time, plan.labels, encode_plan(after))
         append = Append(
-            record.position, record.at, KINDS[type(record)], turn_of(record), encode_record(record), run
+            run_id,
+            record.position,
+            record.at,
+            KINDS[type(record)],
+            turn_of(record),
+            encode_record(record),
+            FOLD_VERSION,
+            encode_state(after),
+            begins,
+            after.finished,
         )
         self._commit.append(append, settle)
         return won

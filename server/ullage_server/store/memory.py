@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from ..ladder.port import Asked
-from .port import Append, Cursor, Row, Run
+from .port import Append, Cursor, Row, Run, Standing
 
 
 class MemoryStore:
@@ -24,16 +24,23 @@ class MemoryStore:
         return [self._append(append) for append in batch]
 
     def _append(self, append: Append) -> bool:
-        ledger = self._ledgers.setdefault(append.run.run_id, [])
+        ledger = self._ledgers.setdefault(append.run_id, [])
         if append.position != len(ledger) + 1:
             return False
         ledger.append(append)
-        self._runs[append.run.run_id] = append.run._replace(plan=ledger[0].run.plan)
+        if append.begins is not None:
+            self._runs[append.run_id] = append.begins
+        if append.finishes:
+            self._runs[append.run_id] = self._runs[append.run_id]._replace(finished=True)
         return True
 
-    async def run(self, run_id: str) -> tuple[Run, int] | None:
+    async def standing(self, run_id: str) -> Standing | None:
         run = self._runs.get(run_id)
-        return None if run is None else (run, len(self._ledgers[run_id]))
+        return None if run is None else self._standing(run)
+
+    def _standing(self, run: Run) -> Standing:
+        last = self._ledgers[run.run_id][-1]
+        return Standing(run, last.position, last.fold_version, last.state)
 
     async def position(self, run_id: str) -> int:
         return len(self._ledgers.get(run_id, ()))
@@ -50,7 +57,7 @@ class MemoryStore:
 
     async def page(
         self, address: str, finished: bool | None, labels: Mapping[str, str], after: Cursor | None, limit: int
-    ) -> list[Run]:
+    ) -> list[Standing]:
         fits = [
             run
             for run in self._runs.values()
@@ -64,7 +71,7 @@ class MemoryStore:
             if after is None
             else bisect_left(fits, after, key=lambda run: Cursor(run.start_time, run.run_id))
         )
-        return fits[max(end - limit, 0) : end][::-1]
+        return [self._standing(run) for run in fits[max(end - limit, 0) : end][::-1]]
 
     async def find(self, request_id: str) -> Asked | None:
         return self._asked.get(request_id)

@@ -1,8 +1,8 @@
-"""What the ledger needs of a store: rows by run and position, and the run's row beside them.
+"""What the ledger needs of a store: rows by run and position, and a row for each run.
 
 Rule (architecture.md, The ledger): the key (run, position) decides who was first. An append is "insert
-position n": it either wins or finds the position taken. A run's row, written in the same transaction, carries
-its folded state with the position and the version of the fold. What a store answers is durable.
+position n": it either wins or finds the position taken. A record's row carries the state that follows from it, so
+that the last one tells how its run stands. What a store answers is durable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,34 +16,42 @@ class StoreError(Exception):
 
 
 class Run(NamedTuple):
-    """A run's row. `state` is the folded state after `position` records.
-
-    All that stands before `finished` is settled by the first append; in later ones a store leaves it as it is.
-    """
+    """A run's row: what its first record settles, and whether it has ended."""
 
     run_id: str
     address: str
     start_time: int
     labels: Mapping[str, str]
     plan: bytes
-    finished: bool
-    position: int
-    fold_version: int
-    state: bytes
+    finished: bool = False
 
 
 class Append(NamedTuple):
-    """One record to be written at `position` of its run, and the run's row as it stands after it.
+    """One record to be written at `position` of its run, and the state after it by that version of the fold.
 
-    `turn` is 0 for a record that belongs to none.
+    `turn` is 0 for a record that belongs to none. `begins` is the run's row, which the first record brings;
+    `finishes` says that the record ends the run.
     """
 
+    run_id: str
     position: int
     at: int
     kind: str
     turn: int
     payload: bytes
+    fold_version: int
+    state: bytes
+    begins: Run | None = None
+    finishes: bool = False
+
+
+class Standing(NamedTuple):
+    """How a run stands: its row, the last position of its ledger, and the state stored with it."""
+
     run: Run
+    position: int
+    fold_version: int
+    state: bytes
 
 
 class Row(NamedTuple):
@@ -69,8 +77,8 @@ class Store(Journal, Protocol):
     async def append(self, batch: Sequence[Append]) -> list[bool]:
         """Writes a batch in one transaction; for each: whether its position was free. Durable when it returns."""
 
-    async def run(self, run_id: str) -> tuple[Run, int] | None:
-        """The run's row and the last position of its ledger; None where there is no such run."""
+    async def standing(self, run_id: str) -> Standing | None:
+        """How the run stands; None where there is no such run."""
 
     async def position(self, run_id: str) -> int:
         """The last position of the run's ledger; 0 where there is no such run."""
@@ -83,7 +91,7 @@ class Store(Journal, Protocol):
 
     async def page(
         self, address: str, finished: bool | None, labels: Mapping[str, str], after: Cursor | None, limit: int
-    ) -> list[Run]:
+    ) -> list[Standing]:
         """At most `limit` runs at `address` and below, newest first, behind `after`.
 
         `finished` None takes both; `labels` must each be equal.

@@ -17,11 +17,9 @@ from filelock import FileLock, Timeout
 
 from ..ladder.port import Asked
 from .migrate import migrate_sqlite
-from .port import Append, Cursor, Row, Run, StoreError
+from .port import Append, Cursor, Row, Run, Standing, StoreError
 
 T = TypeVar("T")
-
-_RUN = "run_id, address, start_time, labels, plan, finished, position, fold_version, state"
 
 
 class StoreInUse(Exception):
@@ -69,14 +67,10 @@ class SqliteStore:
     async def append(self, batch: Sequence[Append]) -> list[bool]:
         return await self._write(lambda db: _append(db, batch))
 
-    async def run(self, run_id: str) -> tuple[Run, int] | None:
-        def work(db: sqlite3.Connection) -> tuple[Run, int] | None:
-            row = db.execute(
-                f"SELECT {_RUN}, (SELECT max(position) FROM ledger WHERE ledger.run_id = runs.run_id)"  # noqa: S608
-                " FROM runs WHERE run_id = ?",
-                (run_id,),
-            ).fetchone()
-            return None if row is None else (_run(row[:-1]), row[-1])
+    async def standing(self, run_id: str) -> Standing | None:
+        def work(db: sqlite3.Connection) -> Standing | None:
+            found = _standings(db, "WHERE run_id = ?", [run_id])
+            return found[0] if found else None
 
         return await self._read(work)
 
@@ -114,7 +108,7 @@ class SqliteStore:
 
     async def page(
         self, address: str, finished: bool | None, labels: Mapping[str, str], after: Cursor | None, limit: int
-    ) -> list[Run]:
+    ) -> list[Standing]:
         where, values = ["true"], list[object]()
         if address:
             # '0' is the character behind '/': the range holds all that lies below the address.
@@ -131,11 +125,8 @@ class SqliteStore:
         if after is not None:
             where.append("(start_time, run_id) < (?, ?)")
             values += after
-        query = (
-            f"SELECT {_RUN} FROM runs WHERE {' AND '.join(where)}"  # noqa: S608  # the parts above are ours
-            " ORDER BY start_time DESC, run_id DESC LIMIT ?"
-        )
-        return await self._read(lambda db: [_run(row) for row in db.execute(query, [*values, limit])])
+        which = f"WHERE {' AND '.join(where)} ORDER BY start_time DESC, run_id DESC LIMIT ?"
+        return await self._read(lambda db: _standings(db, which, [*values, limit]))
 
     async def find(self, request_id: str) -> Asked | None:
         def work(db: sqlite3.Connection) -> Asked | None:
@@ -221,48 +212,53 @@ def _transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]
 
 def _append(db: sqlite3.Connection, batch: Sequence[Append]) -> list[bool]:
     # One statement a batch: each step of one lets go of the interpreter's lock and must win it back.
-    won = _insert(db, batch)
-    if won == len(batch):
-        _put_runs(db, batch)
-        return [True] * won
+    if _insert(db, batch) == len(batch):
+        for append in batch:
+            _put_run(db, append)
+        return [True] * len(batch)
     db.execute("ROLLBACK")
     db.execute("BEGIN IMMEDIATE")
     results = []
     for append in batch:
         results.append(_insert(db, [append]) == 1)
         if results[-1]:
-            _put_runs(db, [append])
+            _put_run(db, append)
     return results
 
 
 def _insert(db: sqlite3.Connection, batch: Sequence[Append]) -> int:
-    rows = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(batch))
-    values: list[object] = []
-    for append in batch:
-        values += (append.run.run_id, append.position, append.at, append.kind, append.turn, append.payload)
-    statement = (
-        f"INSERT INTO ledger (run_id, position, at, kind, turn, payload) VALUES {rows} ON CONFLICT DO NOTHING"  # noqa: S608
-    )
-    return db.execute(statement, values).rowcount
+    rows = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * len(batch))
+    columns = "run_id, position, at, kind, turn, payload, fold_version, state"
+    statement = f"INSERT INTO ledger ({columns}) VALUES {rows} ON CONFLICT DO NOTHING"  # noqa: S608
+    return db.execute(statement, [value for append in batch for value in append[:8]]).rowcount
 
 
-def _put_runs(db: sqlite3.Connection, batch: Sequence[Append]) -> None:
-    rows = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * len(batch))
-    values: list[object] = []
-    for append in batch:
-        run = append.run
-        labels = json.dumps(dict(run.labels)) if append.position == 1 else ""
-        values += (run.run_id, run.address, run.start_time, labels, *run[4:])
-    db.execute(
-        f"INSERT INTO runs ({_RUN}) VALUES {rows}"  # noqa: S608
-        " ON CONFLICT (run_id) DO UPDATE SET finished = excluded.finished, position = excluded.position,"
-        " fold_version = excluded.fold_version, state = excluded.state",
+def _put_run(db: sqlite3.Connection, append: Append) -> None:
+    if append.begins is not None:
+        run = append.begins
+        db.execute(
+            "INSERT INTO runs (run_id, address, start_time, labels, plan, finished) VALUES (?, ?, ?, ?, ?, 0)",
+            (run.run_id, run.address, run.start_time, json.dumps(dict(run.labels)), run.plan),
+        )
+    if append.finishes:
+        db.execute("UPDATE runs SET finished = 1 WHERE run_id = ?", (append.run_id,))
+
+
+def _standings(db: sqlite3.Connection, which: str, values: list[object]) -> list[Standing]:
+    """How the runs that `which` picks stand: each row beside the last one of the run's ledger."""
+    rows = db.execute(
+        f"SELECT runs.*, position, fold_version, state FROM (SELECT * FROM runs {which}) AS runs"  # noqa: S608
+        " JOIN ledger ON ledger.run_id = runs.run_id"
+        " AND position = (SELECT max(position) FROM ledger WHERE ledger.run_id = runs.run_id)"
+        " ORDER BY start_time DESC, runs.run_id DESC",
         values,
     )
-
-
-def _run(row: tuple[str, str, int, str, bytes, int, int, int, bytes]) -> Run:
-    run_id, address, start_time, labels, plan, finished, position, fold_version, state = row
-    return Run(
-        run_id, address, start_time, json.loads(labels), plan, bool(finished), position, fold_version, state
-    )
+    return [
+        Standing(
+            Run(run_id, address, start_time, json.loads(labels), plan, bool(finished)),
+            position,
+            fold_version,
+            state,
+        )
+        for run_id, address, start_time, labels, plan, finished, position, fold_version, state in rows
+    ]

@@ -1,27 +1,26 @@
 -- The ledger, the runs' rows, and the commands that were sent to the ladder under an id.
 
+-- A record's row carries the state that follows from it. With a row id, the rows of a batch stand on one page
+-- whatever runs they are of.
 CREATE TABLE ledger (
-    run_id   TEXT    NOT NULL,
-    position INTEGER NOT NULL,
-    at       INTEGER NOT NULL,
-    kind     TEXT    NOT NULL,
-    turn     INTEGER NOT NULL,
-    payload  BLOB    NOT NULL,
+    run_id       TEXT    NOT NULL,
+    position     INTEGER NOT NULL,
+    at           INTEGER NOT NULL,
+    kind         TEXT    NOT NULL,
+    turn         INTEGER NOT NULL,
+    payload      BLOB    NOT NULL,
+    fold_version INTEGER NOT NULL,
+    state        BLOB    NOT NULL,
     PRIMARY KEY (run_id, position)
-) WITHOUT ROWID;
-
-CREATE INDEX ledger_by_turn ON ledger (run_id, kind, turn);
+);
 
 CREATE TABLE runs (
-    run_id       TEXT    NOT NULL PRIMARY KEY,
-    address      TEXT    NOT NULL,
-    start_time   INTEGER NOT NULL,
-    labels       TEXT    NOT NULL,
-    plan         BLOB    NOT NULL,
-    finished     INTEGER NOT NULL,
-    position     INTEGER NOT NULL,
-    fold_version INTEGER NOT NULL,
-    state        BLOB    NOT NULL
+    run_id     TEXT    NOT NULL PRIMARY KEY,
+    address    TEXT    NOT NULL,
+    start_time INTEGER NOT NULL,
+    labels     TEXT    NOT NULL,
+    plan       BLOB    NOT NULL,
+    finished   INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE INDEX runs_by_start ON runs (start_time, run_id);
