@@ -5,6 +5,7 @@ finished, appends under way reach the disk, and the store is closed. A second si
 """
 
 import asyncio
+import gc
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
@@ -148,6 +149,9 @@ async def serve(settings: Settings, ready: Callable[[str], None]) -> None:
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, ended.set)
     async with running(settings) as app:
+        # What is there by now stays: the collector of cycles need not look through it again and again.
+        gc.collect()
+        gc.freeze()
         ready(app.listen)
         await ended.wait()
         # A second signal does not wait for the calls under way.

@@ -25,6 +25,8 @@ from ullage.v1.run_service_pb2 import ObserveUsageRequest, ObserveUsageResponse,
 from ullage.v1.usage_pb2 import ModelUsage, TurnReport
 
 IN_FLIGHT = 16
+#: Calls before the first that counts.
+WARM_UP = 2000
 #: A call on the wire's own bytes.
 Call = grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
 
@@ -54,7 +56,7 @@ class Runs:
                 plan = RunPlan(context_tokens=1_000_000, address="lab/alice", model="a-model")
                 await self._start(StartRunRequest(run_id=name, plan=plan).SerializeToString())
 
-        await asyncio.gather(*(starter() for _ in range(64)))
+        await asyncio.gather(*(starter() for _ in range(256)))
         return names
 
     async def turn(self, name: str) -> None:
@@ -99,9 +101,9 @@ async def bench(calls: int, rounds: int) -> None:
             async def own(caller: int, number: int) -> None:
                 await runs.turn(few[caller])
 
-            await measure(empty, calls // 2, IN_FLIGHT, idle)
-            await measure(bare, calls // 2, IN_FLIGHT, idle_bare)
-            await measure(server, calls // 2, IN_FLIGHT, own)
+            await measure(empty, WARM_UP, IN_FLIGHT, idle)
+            await measure(bare, WARM_UP, IN_FLIGHT, idle_bare)
+            await measure(server, WARM_UP, IN_FLIGHT, own)
             empties, bares, observes = [], [], []
             for _ in range(rounds):
                 bares.append(await measure(bare, calls, IN_FLIGHT, idle_bare))
@@ -134,7 +136,7 @@ async def bench(calls: int, rounds: int) -> None:
             async def among_1000(caller: int, number: int) -> None:
                 await runs.turn(next(thousand))
 
-            await measure(server, 2000, IN_FLIGHT, among_1000)
+            await measure(server, WARM_UP, IN_FLIGHT, among_1000)
             before = server.resident_bytes()
             many = await runs.start(100_000, "m")
             grown = (server.resident_bytes() - before) / len(many)
@@ -153,7 +155,12 @@ async def bench(calls: int, rounds: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--calls", type=int, default=8000, help="calls a measurement")
-    parser.add_argument("--rounds", type=int, default=7, help="measurements of each kind, in turns")
+    parser.add_argument(
+        "--calls",
+        type=int,
+        default=480,
+        help="calls a measurement: few, so that those compared stand close together",
+    )
+    parser.add_argument("--rounds", type=int, default=40, help="measurements of each kind, in turns")
     args = parser.parse_args()
     uvloop.run(bench(args.calls, args.rounds))

@@ -36,7 +36,6 @@ class MemoryDocuments:
         self.texts: dict[str, str] = {}
         self.times: dict[str, int] = {}
         self.steps = steps or Steps()
-        self.clock = 100
 
     async def read(self, address: str) -> Document | None:
         await self.steps.take("read")
@@ -44,12 +43,10 @@ class MemoryDocuments:
             return None
         return Document(self.texts[address], self.times.get(address, 1))
 
-    async def write(self, address: str, text: str) -> Document:
+    async def write(self, address: str, document: Document) -> None:
         await self.steps.take("write")
-        self.clock += 1
-        self.texts[address], self.times[address] = text, self.clock
+        self.texts[address], self.times[address] = document
         await self.steps.take("written")
-        return Document(text, self.clock)
 
     async def addresses(self) -> list[str]:
         await self.steps.take("addresses")

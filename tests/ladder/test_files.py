@@ -58,15 +58,16 @@ async def test_a_document_is_written_where_it_belongs(
     files: TomlFiles, folder: Path, address: str, name: str
 ) -> None:
     text = "# ü\r\n[context]\nrearm = 'x'"
-    written = await files.write(address, text)
+    document = Document(text, 1_234_567_890_123_456_789)
+    await files.write(address, document)
     assert (folder / name).read_bytes() == text.encode()
-    assert written == await files.read(address) == Document(text, (folder / name).stat().st_mtime_ns)
+    assert await files.read(address) == document, "its time is when it was decided, to the nanosecond"
     assert await files.addresses() == [address]
     assert [path.name for path in (folder / name).parent.iterdir()] == ["CONFIG.toml"]
 
 
 async def test_a_hand_edit_is_seen_at_once(files: TomlFiles, folder: Path) -> None:
-    await files.write("lab", "a = 1\n")
+    await files.write("lab", Document("a = 1\n", 1))
     path = folder / "lab/CONFIG.toml"
     about = path.stat()
     path.write_text("a = 2\n")
@@ -100,7 +101,7 @@ async def test_addresses_are_in_order_and_only_those_that_are_one(files: TomlFil
 
 @pytest.mark.parametrize("address", ["..", "../x", "lab/../..", "/etc", "Lab", "a/b/c", "lab/", "a\x00b", "."])
 async def test_what_is_no_address_is_refused(files: TomlFiles, address: str) -> None:
-    for call in (files.read(address), files.write(address, "")):
+    for call in (files.read(address), files.write(address, Document("", 1))):
         with pytest.raises(Refusal) as caught:
             await call
         assert caught.value.reason is Reason.ARGUMENT_INVALID
@@ -136,7 +137,7 @@ async def test_a_folder_in_a_documents_place_is_refused(files: TomlFiles, folder
     assert "is no file" in (await refused(files)).message
     assert await files.addresses() == ["lab"]
     with pytest.raises(Refusal) as caught:
-        await files.write("lab", "")
+        await files.write("lab", Document("", 1))
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
     assert [path.name for path in (folder / "lab").iterdir()] == ["CONFIG.toml"]
 
@@ -153,7 +154,7 @@ async def test_a_file_in_a_folders_place(files: TomlFiles, folder: Path) -> None
     assert await files.read("lab") is None
     assert await files.read("lab/alice") is None
     with pytest.raises(Refusal, match="a file stands where its folder would be") as caught:
-        await files.write("lab/alice", "")
+        await files.write("lab/alice", Document("", 1))
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
 
 
@@ -166,7 +167,7 @@ async def test_a_link_that_stays_in_the_folder_is_followed_and_written_through(
     found = await files.read("lab")
     assert found is not None
     assert found.text == "a = 1\n"
-    await files.write("lab", "a = 2\n")
+    await files.write("lab", Document("a = 2\n", 1))
     assert (folder / "lab/CONFIG.toml").is_symlink()
     assert real.read_text() == "a = 2\n"
 
@@ -179,7 +180,7 @@ async def test_a_link_that_leads_out_is_refused(files: TomlFiles, folder: Path, 
     for address in ("lab", "out", "out/alice"):
         assert "leads out" in (await refused(files, address)).message
         with pytest.raises(Refusal, match="leads out"):
-            await files.write(address, "b = 2\n")
+            await files.write(address, Document("b = 2\n", 1))
     assert secret.read_text() == "a = 1\n"
     assert [path.name for path in (tmp_path / "outside").iterdir()] == ["CONFIG.toml"]
 
@@ -193,16 +194,16 @@ async def test_a_link_to_itself_is_refused(files: TomlFiles, folder: Path) -> No
 async def test_the_ladders_folder_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    await TomlFiles(tmp_path / "link").write("lab", "a = 1\n")
+    await TomlFiles(tmp_path / "link").write("lab", Document("a = 1\n", 1))
     assert (tmp_path / "real/lab/CONFIG.toml").read_text() == "a = 1\n"
 
 
 async def test_a_documents_rights_are_kept_and_a_new_one_is_its_owners(files: TomlFiles, folder: Path) -> None:
-    await files.write("lab", "")
+    await files.write("lab", Document("", 1))
     path = folder / "lab/CONFIG.toml"
     assert path.stat().st_mode & 0o777 == 0o600
     path.chmod(0o640)
-    await files.write("lab", "a = 1\n")
+    await files.write("lab", Document("a = 1\n", 1))
     assert path.stat().st_mode & 0o777 == 0o640
 
 
@@ -219,7 +220,7 @@ async def test_what_a_crash_left_harms_nothing(files: TomlFiles, folder: Path, t
         os.mkfifo(path)
     assert await files.addresses() == []
     assert await files.read("lab") is None
-    await files.write("lab", "a = 1\n")
+    await files.write("lab", Document("a = 1\n", 1))
     assert [each.name for each in path.parent.iterdir()] == ["CONFIG.toml"]
     assert elsewhere.read_text() == "kept"
 
@@ -229,7 +230,7 @@ async def test_what_a_crash_left_harms_nothing(files: TomlFiles, folder: Path, t
 async def test_a_write_that_fails_leaves_the_old_document(
     files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int
 ) -> None:
-    await files.write("lab", "old = 1\n")
+    await files.write("lab", Document("old = 1\n", 1))
 
     def fail(*args: Any, **kwargs: Any) -> None:
         raise OSError(number, os.strerror(number), str(folder))
@@ -237,7 +238,7 @@ async def test_a_write_that_fails_leaves_the_old_document(
     with monkeypatch.context() as patch:
         patch.setattr(step, fail)
         with pytest.raises(Refusal) as caught:
-            await files.write("lab", "new = 1\n")
+            await files.write("lab", Document("new = 1\n", 1))
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
     assert str(folder) not in caught.value.message + caught.value.recovery
     assert [each.name for each in (folder / "lab").iterdir()] == ["CONFIG.toml"]
@@ -268,19 +269,19 @@ async def test_a_write_is_durable_with_every_folder_it_made(
         really(handle)
 
     monkeypatch.setattr("os.fsync", fsync)
-    await files.write("lab/alice", "a = 1\n")
+    await files.write("lab/alice", Document("a = 1\n", 1))
     alice = folder / "lab/alice"
     assert synced == [
         str(path) for path in (alice / "CONFIG.toml.new", alice, folder / "lab", folder, folder.parent)
     ]
     synced.clear()
-    await files.write("lab/alice", "a = 2\n")
+    await files.write("lab/alice", Document("a = 2\n", 1))
     assert synced == [str(path) for path in (alice / "CONFIG.toml.new", alice, folder / "lab", folder)]
 
 
 async def test_a_reader_finds_the_old_document_or_the_new_one(files: TomlFiles) -> None:
     texts = [f"# {number}\n" * 2000 for number in range(20)]
-    await files.write("lab", texts[0])
+    await files.write("lab", Document(texts[0], 1))
 
     async def read() -> None:
         for _ in range(60):
@@ -290,6 +291,6 @@ async def test_a_reader_finds_the_old_document_or_the_new_one(files: TomlFiles) 
 
     async def write() -> None:
         for text in texts:
-            await files.write("lab", text)
+            await files.write("lab", Document(text, 1))
 
     await asyncio.gather(read(), read(), write())

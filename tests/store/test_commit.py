@@ -61,20 +61,43 @@ async def test_a_caller_that_is_alone_never_waits(monkeypatch: pytest.MonkeyPatc
         await group.drained()
 
 
-async def test_callers_that_are_many_are_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commit, "GATHER_SECONDS", 0.2)
-    store = Gated()
-    group = GroupCommit(store)
+async def first_of_six(store: Gated, group: GroupCommit) -> None:
+    """A batch of two has been written, and four more came meanwhile."""
     for n in range(2):
         group.append(append(f"a{n}", 1), lambda result: None)
-    store.gate.release()
-    await group.drained()
-    for n in range(6):
+    await turns()
+    for n in range(4):
         group.append(append(f"b{n}", 1), lambda result: None)
-        await asyncio.sleep(0)
+    assert store.batches == [2]
+    store.gate.release()
+    await turns()
+
+
+async def test_a_batch_waits_for_as_many_as_were_under_way_and_not_a_moment_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(commit, "GATHER_SECONDS", 1e6)
+    store = Gated()
+    group = GroupCommit(store)
+    await first_of_six(store, group)
+    for n in range(2):
+        assert store.batches == [2], "two of the six are still to come"
+        group.append(append(f"c{n}", 1), lambda result: None)
+        await turns()
+    assert store.batches == [2, 6]
     store.gate.release()
     await group.drained()
-    assert store.batches == [2, 6]
+
+
+async def test_a_batch_goes_without_those_who_do_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit, "GATHER_SECONDS", 0.01)
+    store = Gated()
+    group = GroupCommit(store)
+    await first_of_six(store, group)
+    assert store.batches == [2]
+    store.gate.release()
+    await group.drained()
+    assert store.batches == [2, 4]
 
 
 async def test_a_batch_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

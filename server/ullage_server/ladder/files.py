@@ -46,9 +46,9 @@ class TomlFiles:
         """The document of the rung at `address`; None where there is none. One that is no text is refused."""
         return await asyncio.to_thread(self._read, address)
 
-    async def write(self, address: str, text: str) -> Document:
-        """Replaces the document of the rung at `address` as a whole; durable when it returns."""
-        return await asyncio.to_thread(self._write, address, text)
+    async def write(self, address: str, document: Document) -> None:
+        """Replaces the document of the rung at `address` as a whole, as written then; durable when it returns."""
+        await asyncio.to_thread(self._write, address, document)
 
     async def addresses(self) -> list[str]:
         """The addresses that have a document, in order; the city's is the empty one."""
@@ -77,7 +77,7 @@ class TomlFiles:
             os.close(handle)
         return _decoded(address, data, about.st_mtime_ns)
 
-    def _write(self, address: str, text: str) -> Document:
+    def _write(self, address: str, document: Document) -> None:
         path = self._place(address)
         new = path.with_name(_NEW)
         try:
@@ -88,7 +88,7 @@ class TomlFiles:
             with suppress(FileNotFoundError):
                 new.unlink()
             try:
-                at = _write_new(new, text.encode(), _mode(path))
+                _write_new(new, document, _mode(path))
                 new.replace(path)
             except OSError:
                 with suppress(OSError):
@@ -100,7 +100,6 @@ class TomlFiles:
                     break
         except OSError as error:
             raise _unavailable(address, error) from None
-        return Document(text, at)
 
     def _addresses(self) -> list[str]:
         try:
@@ -162,14 +161,14 @@ def _mode(path: Path) -> int:
         return 0o600
 
 
-def _write_new(path: Path, data: bytes, mode: int) -> int:
+def _write_new(path: Path, document: Document, mode: int) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(data)
+        file.write(document.text.encode())
         file.flush()
         os.fchmod(handle, mode)
+        os.utime(handle, ns=(document.update_time, document.update_time))
         os.fsync(handle)
-        return os.fstat(handle).st_mtime_ns
 
 
 def _sync(folder: Path) -> None:

@@ -23,7 +23,7 @@ from .codec import decode_building, decode_command, encode_building, encode_comm
 from .document import MAX_DOCUMENT_BYTES, etag, parse, subject
 from .edit import edit
 from .look import Look
-from .port import Asked, Documents, Journal
+from .port import Asked, Document, Documents, Journal
 
 _log = structlog.get_logger()
 
@@ -115,7 +115,7 @@ class Writer:
                         recovery="send the command again, it is safe",
                     )
             if outcome.text != outcome.found:
-                await self._documents.write(command.address, outcome.text)
+                await self._documents.write(command.address, Document(outcome.text, outcome.building.update_time))
             if request_id:
                 await self._journal.done(request_id)
             return outcome.building, False
@@ -191,12 +191,13 @@ class Writer:
         found = await self._documents.read(command.address)
         text = found.text if found else None
         if etag(text) == asked.found_etag or text == asked.document:
-            new = asked.document
+            new, updated = asked.document, decode_building(asked.answer).update_time
         else:
             # Somebody changed the document since: the command holds, the recorded text does not.
             new, _ = await asyncio.to_thread(self._edited, text or "", command)
+            updated = self._now()
         if new != text:
-            await self._documents.write(command.address, new)
+            await self._documents.write(command.address, Document(new, updated))
         await self._journal.done(asked.request_id)
 
 

@@ -65,7 +65,7 @@ class SqliteStore:
         return await _in_thread(self._reading, _call, self._reader, work)
 
     async def append(self, batch: Sequence[Append]) -> list[bool]:
-        return await self._write(lambda db: _append(db, batch))
+        return await _in_thread(self._writing, _append, self._writer, batch)
 
     async def standing(self, run_id: str) -> Standing | None:
         def work(db: sqlite3.Connection) -> Standing | None:
@@ -174,8 +174,9 @@ class SqliteStore:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    # isolation_level None: transactions are begun and ended in one place, below.
-    db = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    # isolation_level None: transactions are begun and ended in one place, below. A batch of each length is a
+    # statement of its own, and each is prepared once.
+    db = sqlite3.connect(file, isolation_level=None, check_same_thread=False, cached_statements=512)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     # Pages that many runs share are written back once for many commits, and are found without asking the system.
@@ -189,14 +190,19 @@ async def _in_thread(pool: ThreadPoolExecutor, work: Callable[..., T], *args: ob
 
 
 def _call(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    """What `work` gives; one statement is a transaction of its own."""
     try:
         return work(db)
+    except sqlite3.IntegrityError:
+        raise
     except sqlite3.Error as error:
-        raise StoreError("the SQLite file can't be read") from error
+        raise StoreError("the SQLite file can't be used") from error
 
 
 def _transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    try:
+    """What `work` gives, all of it written or nothing."""
+
+    def whole(db: sqlite3.Connection) -> T:
         db.execute("BEGIN IMMEDIATE")
         try:
             done = work(db)
@@ -205,32 +211,32 @@ def _transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
-    except sqlite3.Error as error:
-        raise StoreError("the SQLite file can't be written") from error
-    return done
+        return done
+
+    return _call(db, whole)
 
 
 def _append(db: sqlite3.Connection, batch: Sequence[Append]) -> list[bool]:
-    # One statement a batch: each step of one lets go of the interpreter's lock and must win it back.
-    if _insert(db, batch) == len(batch):
+    def together(db: sqlite3.Connection) -> list[bool]:
+        _insert(db, batch)
         for append in batch:
             _put_run(db, append)
         return [True] * len(batch)
-    db.execute("ROLLBACK")
-    db.execute("BEGIN IMMEDIATE")
-    results = []
-    for append in batch:
-        results.append(_insert(db, [append]) == 1)
-        if results[-1]:
-            _put_run(db, append)
-    return results
 
+    def each(db: sqlite3.Connection, append: Append) -> bool:
+        try:
+            _insert(db, [append])
+        except sqlite3.IntegrityError:
+            return False
+        _put_run(db, append)
+        return True
 
-def _insert(db: sqlite3.Connection, batch: Sequence[Append]) -> int:
-    rows = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * len(batch))
-    columns = "run_id, position, at, kind, turn, payload, fold_version, state"
-    statement = f"INSERT INTO ledger ({columns}) VALUES {rows} ON CONFLICT DO NOTHING"  # noqa: S608
-    return db.execute(statement, [value for append in batch for value in append[:8]]).rowcount
+    # Most batches are one statement and need no more; each lets go of the interpreter's lock and must win it back.
+    alone = not any(append.begins or append.finishes for append in batch)
+    try:
+        return (_call if alone else _transaction)(db, together)
+    except sqlite3.IntegrityError:
+        return _transaction(db, lambda db: [each(db, append) for append in batch])
 
 
 def _put_run(db: sqlite3.Connection, append: Append) -> None:
@@ -242,6 +248,14 @@ def _put_run(db: sqlite3.Connection, append: Append) -> None:
         )
     if append.finishes:
         db.execute("UPDATE runs SET finished = 1 WHERE run_id = ?", (append.run_id,))
+
+
+def _insert(db: sqlite3.Connection, batch: Sequence[Append]) -> None:
+    """Writes the records, all or none. Raises sqlite3.IntegrityError where a position is taken."""
+    rows = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * len(batch))
+    columns = "run_id, position, at, kind, turn, payload, fold_version, state"
+    statement = f"INSERT INTO ledger ({columns}) VALUES {rows}"  # noqa: S608  # nothing but question marks
+    db.execute(statement, [value for append in batch for value in append[:8]])
 
 
 def _standings(db: sqlite3.Connection, which: str, values: list[object]) -> list[Standing]:
