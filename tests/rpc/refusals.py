@@ -77,7 +77,8 @@ def faults_of(answer: Answer) -> list[str]:
         faults.append(f"metadata {sorted(info.metadata)}")
     for name, text in {"message": answer.message, **info.metadata}.items():
         faults += _faults_of_text(name, text)
-    if info.reason in ABOUT_A_FIELD and not answer.violations:
+    # A request that does not parse has no fields.
+    if (info.reason in ABOUT_A_FIELD and "the request is no" not in answer.message) and not answer.violations:
         faults.append("no field is named")
     if (info.reason in RETRIED) != (answer.retry_seconds > 0):
         faults.append(f"retry in {answer.retry_seconds} s")

@@ -18,7 +18,8 @@ from tests.rpc.wire_bytes import LENGTH_DELIMITED, VARINT, bytes_field, number_f
 
 def is_unparsable(answer: Answer) -> bool:
     """Whether an answer says, as it should, that the request does not parse."""
-    return answer.reason == "ARGUMENT_INVALID" and not faults_of(answer) and "request is no" in answer.message
+    said = answer.reason == "ARGUMENT_INVALID" and "the request is no" in answer.message
+    return said and not answer.violations and not faults_of(answer)
 
 
 def garbled(rpc: str) -> Iterator[tuple[str, bytes]]:

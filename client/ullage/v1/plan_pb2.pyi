@@ -109,8 +109,8 @@ class RunPlan(_message.Message):
     subagent: _builtins.bool
     """subagent marks the run of a helper agent; notices may be kept from such runs."""
     model: _builtins.str
-    """model names the model as its provider spells it, in at most 256 characters; its window is looked up where
-    context_tokens is 0. Empty where the caller does not say.
+    """model names the model as its provider spells it, in at most 256 characters without control characters; its
+    window is looked up where context_tokens is 0. Empty where the caller does not say.
     """
     context_tokens: _builtins.int
     """context_tokens is the width of the model's window in tokens, 0 to 2^53 - 1. 0 states nothing in a request,
@@ -153,15 +153,15 @@ class RunPlan(_message.Message):
     """
     @_builtins.property
     def time_budget(self) -> _duration_pb2.Duration:
-        """time_budget is the time the whole run may take, above 0 and at most 10^9 seconds; absent where there is none, and then nothing is
-        said of time. A branch goes on with its ancestors' clock; one for which the fork states a budget starts its
-        own.
+        """time_budget is the time the whole run may take, above 0 and at most 10^9 seconds; absent where there is none,
+        and then nothing is said of time. A branch goes on with its ancestors' clock; one for which the fork states a
+        budget starts its own.
         """
 
     @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """labels are the caller's own words for the run: at most 16, a key of 1 to 128 characters, a value of at most
-        1024. The server only compares them.
+        1024, neither with control characters. The server only compares them.
         """
 
     def __init__(

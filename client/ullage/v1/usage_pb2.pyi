@@ -204,9 +204,9 @@ class TurnReport(_message.Message):
     cleared. Telling it twice for a turn counts once; it takes effect before the reading.
     """
     model: _builtins.str
-    """model names the model that answered, in at most 256 characters; empty where it is the same as in the report
-    before, and at first the plan's. Without context_tokens its window is looked up: the plan's for the plan's
-    model, else the ladder's or the catalogue's; where none is found the run's window stays.
+    """model names the model that answered, in at most 256 characters without control characters; empty where it is
+    the same as in the report before, and at first the plan's. Without context_tokens its window is looked up: the
+    plan's for the plan's model, else the ladder's or the catalogue's; where none is found the run's window stays.
     """
     context_tokens: _builtins.int
     """context_tokens is the width of the answering model's window in tokens, 0 to 2^53 - 1; absent where it is

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import grpc
 from google.protobuf.message import DecodeError, Message
 
-from ..core.errors import Reason, Refusal, invalid
+from ..core.errors import Reason, Refusal
 from .interceptors import Unary
 from .interceptors.errors import abort
 from .methods import METHODS, Method
@@ -50,10 +50,11 @@ def _answering(method: Method, answer: Answer) -> Unary:
         try:
             message = method.request.FromString(request)
         except DecodeError:
-            raise invalid(
-                "request",
+            raise Refusal(
+                Reason.ARGUMENT_INVALID,
                 f"the request is no {method.request.DESCRIPTOR.full_name}: it is cut short, garbled, or holds a "
                 "text that is not UTF-8",
+                subject=f"a request of {method.name}",
                 recovery="send the message as its proto file defines it",
             ) from None
         return (await answer(message)).SerializeToString()
