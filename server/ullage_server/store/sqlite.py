@@ -181,7 +181,7 @@ def _connect(file: Path) -> sqlite3.Connection:
     db.execute("PRAGMA synchronous = FULL")
     # Pages that many runs share are written back once for many commits, and are found without asking the system.
     db.execute("PRAGMA wal_autocheckpoint = 4000")
-    db.execute("PRAGMA cache_size = -65536")
+    db.execute("PRAGMA cache_size = -16384")
     return db
 
 
