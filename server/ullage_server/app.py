@@ -24,12 +24,15 @@ from .ladder.files import TomlFiles
 from .ladder.ladder import Ladder
 from .ops.address import bind, check_listen, hold_socket, is_local
 from .rpc.building_service import BuildingService
+from .rpc.exchange_service import ExchangeService
+from .rpc.exchange_work import Worker
 from .rpc.interceptors.admission import Admission
-from .rpc.interceptors.errors import errors
-from .rpc.interceptors.size import size
+from .rpc.interceptors.errors import Errors
+from .rpc.interceptors.size import MAX_RECEIVED_BYTES, Size
 from .rpc.methods import SERVICES
+from .rpc.replay import Replays
 from .rpc.run_service import RunService
-from .rpc.server import Answer, Handlers
+from .rpc.server import Answer, Handlers, StreamAnswer
 from .settings import Settings
 from .store.ledger import Ledger
 from .store.port import Store
@@ -43,7 +46,7 @@ ZONES = frozenset(available_timezones())
 _LAST_WORDS_SECONDS = 0.2
 
 _OPTIONS = (
-    ("grpc.max_receive_message_length", 4 << 20),
+    ("grpc.max_receive_message_length", MAX_RECEIVED_BYTES),
     # Two servers on one port would share its calls in silence.
     ("grpc.so_reuseport", 0),
     # Clients may ping an idle connection, and need not be cut off for it.
@@ -52,8 +55,12 @@ _OPTIONS = (
 )
 
 
-def answers(ledger: Ledger, ladder: Ladder, catalogue: Catalogue, now: Callable[[], int]) -> dict[str, Answer]:
+def answers(
+    ledger: Ledger, ladder: Ladder, catalogue: Catalogue, now: Callable[[], int]
+) -> dict[str, Answer | StreamAnswer]:
     """The handlers of the RPCs that are built, by name."""
+    worker = Worker()
+    exchanges = ExchangeService(ledger, worker, now)
     runs = RunService(ledger, ladder, catalogue, ZONES, now)
     buildings = BuildingService(ladder)
     return {
@@ -62,6 +69,10 @@ def answers(ledger: Ledger, ladder: Ladder, catalogue: Catalogue, now: Callable[
         "FinishRun": runs.finish_run,
         "GetRun": runs.get_run,
         "ListRuns": runs.list_runs,
+        "ForkRun": runs.fork_run,
+        "ReadLedger": runs.read_ledger,
+        "CompactExchange": exchanges.compact_exchange,
+        "ReplayExchanges": Replays(ledger, worker).replay_exchanges,
         "ConfigureBuilding": buildings.configure_building,
         "GetBuilding": buildings.get_building,
         "ListBuildings": buildings.list_buildings,
@@ -130,7 +141,7 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
             reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
         # The interceptors, the outermost first. Ours is the last: what no other takes is UNSUPPORTED.
         built = answers(ledger, ladder, catalogue, time.time_ns)
-        handlers = Handlers(built, [errors, admission, size])
+        handlers = Handlers(built, [Errors(), admission, Size()])
         server.add_generic_rpc_handlers((handlers,))
         app = App(bind(server, listen), server, health_service, admission)
         # A service is there where one of its RPCs is.

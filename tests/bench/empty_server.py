@@ -15,8 +15,8 @@ import uvloop
 
 from ullage.v1.run_service_pb2 import GetRunRequest, GetRunResponse
 from ullage_server.rpc.interceptors.admission import Admission
-from ullage_server.rpc.interceptors.errors import errors
-from ullage_server.rpc.interceptors.size import size
+from ullage_server.rpc.interceptors.errors import Errors
+from ullage_server.rpc.interceptors.size import Size
 from ullage_server.rpc.server import Handlers
 
 METHOD = "/ullage.v1.RunService/GetRun"
@@ -35,7 +35,7 @@ async def _nothing(request: bytes, context: grpc.aio.ServicerContext[bytes, byte
 async def serve(kind: str, listen: str) -> None:
     server = grpc.aio.server()
     if kind == "ours":
-        server.add_generic_rpc_handlers((Handlers({_NAME: _empty}, [errors, Admission(), size]),))
+        server.add_generic_rpc_handlers((Handlers({_NAME: _empty}, [Errors(), Admission(), Size()]),))
     else:
         bare: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
             _NAME: grpc.unary_unary_rpc_method_handler(_nothing)

@@ -1,10 +1,11 @@
 """Runs and reports for the tests of core."""
 
-from ullage_server.core.fold import State, fold
+from ullage_server.core.fold import fold
 from ullage_server.core.observe import Report
 from ullage_server.core.plan import Stated, freeze
 from ullage_server.core.run import start
 from ullage_server.core.settings import Rearm, Value
+from ullage_server.core.state import State
 from ullage_server.core.usage import CountedUsage
 
 NOTHING_STATED = Stated(

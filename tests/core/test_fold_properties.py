@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.runs import report, started, stated
-from ullage_server.core.fold import State, fold
+from ullage_server.core.fold import fold
 from ullage_server.core.observe import Report, observe
 from ullage_server.core.plan import freeze
 from ullage_server.core.records import Record, UsageObserved
 from ullage_server.core.run import start
 from ullage_server.core.settings import Rearm
+from ullage_server.core.state import State
 from ullage_server.store.codec import decode_record, decode_state, encode_plan, encode_record, encode_state
 
 turns = st.builds(

@@ -3,12 +3,13 @@ from msgspec.structs import replace
 
 from tests.core.runs import report, started, stated
 from ullage_server.core.errors import Reason, Refusal
-from ullage_server.core.fold import State, fold
+from ullage_server.core.fold import fold
 from ullage_server.core.gauge import Sounded
 from ullage_server.core.observe import Report, asks_window, check_report, observe
 from ullage_server.core.records import UsageObserved
 from ullage_server.core.run import finish
 from ullage_server.core.settings import Rearm
+from ullage_server.core.state import State
 from ullage_server.core.usage import CountedUsage
 
 

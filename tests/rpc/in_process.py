@@ -11,7 +11,8 @@ import grpc
 
 from tests.rpc.calls import ANY_SIZE, AsyncWire
 from ullage_server.app import App, running
-from ullage_server.rpc.server import Answer, Handlers, Interceptor
+from ullage_server.rpc.interceptors import Interceptor
+from ullage_server.rpc.server import Answer, Handlers
 from ullage_server.settings import Settings
 from ullage_server.store.port import Store
 

@@ -17,8 +17,8 @@ from tests.rpc.refusals import faults_of
 from tests.rpc.situations import commanding, counted, observing, starting
 from ullage.v1 import building_service_pb2, run_service_pb2
 from ullage_server.rpc.interceptors.admission import Admission
-from ullage_server.rpc.interceptors.errors import errors
-from ullage_server.rpc.interceptors.size import size
+from ullage_server.rpc.interceptors.errors import Errors
+from ullage_server.rpc.interceptors.size import Size
 from ullage_server.store.memory import MemoryStore
 from ullage_server.store.port import Append, StoreError
 
@@ -57,7 +57,7 @@ async def fails_for_a_reason(request: Message) -> NoReturn:
 
 @pytest.mark.parametrize("answer", [fails, answers_nothing, lacks_a_key, fails_for_a_reason])
 async def test_a_fault_is_told_by_its_request_id_alone_and_logged_with_its_cause(answer: Any) -> None:
-    async with serving({"GetRun": answer}, [errors, size]) as wire:
+    async with serving({"GetRun": answer}, [Errors(), Size()]) as wire:
         with capture_logs() as logs:
             told = await wire.send("GetRun", GET_RUN, [("x-request-id", "call-77")])
             untold = await wire.send("GetRun", GET_RUN)
@@ -80,7 +80,7 @@ async def test_a_fault_is_told_by_its_request_id_alone_and_logged_with_its_cause
 
 
 async def test_a_request_id_is_bounded() -> None:
-    async with serving({"GetRun": fails}, [errors]) as wire:
+    async with serving({"GetRun": fails}, [Errors()]) as wire:
         metadata: Metadata = [("x-request-id", "x" * 4000)]
         with capture_logs():
             answer = await wire.send("GetRun", GET_RUN, metadata)
@@ -139,7 +139,7 @@ async def test_a_server_that_drains_refuses_every_rpc_it_has() -> None:
 
     admission = Admission()
     unary = [rpc for rpc, method in RPCS.items() if not method.server_streaming]
-    async with serving(dict.fromkeys(unary, answers), [errors, admission, size]) as wire:
+    async with serving(dict.fromkeys(unary, answers), [Errors(), admission, Size()]) as wire:
         assert (await wire.send("GetRun", GET_RUN)).reason == "OK"
         await admission.drain()
         for rpc in unary:

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from tests.core.runs import report, started, stated
 from ullage_server.core.errors import Refusal
-from ullage_server.core.fold import State
 from ullage_server.core.observe import Report, observe
 from ullage_server.core.plan import freeze
 from ullage_server.core.records import RunStarted, UsageObserved
 from ullage_server.core.run import present, same_start, start
+from ullage_server.core.state import State
 from ullage_server.store.cache import STATE_BYTES, StateCache
 from ullage_server.store.ledger import Ledger, Outcome
 from ullage_server.store.memory import MemoryStore

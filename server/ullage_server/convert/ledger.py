@@ -1,10 +1,13 @@
 """A ledger's records as ReadLedger shows them."""
 
-from ullage.v1 import ledger_pb2
+from ullage.v1 import ledger_pb2, run_pb2
 
-from ..core.records import Record, RunStarted, UsageObserved
+from ..core.records import ExchangeCompacted, Record, RunForked, RunStarted, UsageObserved
+from ..core.state import State
+from .exchange import verdicts_to
 from .gauge import insertion_to, reading_to, sounded_to
 from .plan import plan_to, settled_to, stated_to
+from .run import origin_to
 from .times import to_timestamp
 
 
@@ -19,6 +22,28 @@ def record_to(record: Record) -> ledger_pb2.LedgerRecord:
         )
     elif isinstance(record, UsageObserved):
         message.usage_observed.CopyFrom(_observed_to(record))
+    elif isinstance(record, RunForked):
+        message.run_forked.CopyFrom(
+            ledger_pb2.RunForked(
+                stated=stated_to(record.stated),
+                plan=plan_to(record.plan),
+                settled=settled_to(record.settled),
+                origin=origin_to(record.origin),
+                inherited=_folded_to(record.inherited),
+            )
+        )
+    elif isinstance(record, ExchangeCompacted):
+        message.exchange_compacted.CopyFrom(
+            ledger_pb2.ExchangeCompacted(
+                turn=record.turn,
+                source_digest=record.source_digest,
+                result_digest=record.result_digest,
+                source_bytes=record.source_bytes,
+                result_bytes=record.result_bytes,
+                over_budget=record.over_budget,
+                verdicts=verdicts_to(record.verdicts),
+            )
+        )
     else:
         message.run_finished.CopyFrom(ledger_pb2.RunFinished(outcome=record.outcome))
     return message
@@ -41,4 +66,25 @@ def _observed_to(record: UsageObserved) -> ledger_pb2.UsageObserved:
         reminder=None if record.reminder is None else insertion_to(record.reminder),
         reading=None if record.reading is None else reading_to(record.reading),
         sounded=sounded_to(record.sounded),
+    )
+
+
+def _folded_to(state: State) -> ledger_pb2.FoldedRun:
+    return ledger_pb2.FoldedRun(
+        state=run_pb2.RUN_STATE_FINISHED if state.finished else run_pb2.RUN_STATE_ACTIVE,
+        sounded=sounded_to(state.sounded),
+        reading=None if state.reading is None else reading_to(state.reading),
+        context_tokens=state.context_tokens,
+        last_observed_turn=state.last_observed,
+        last_compacted_turn=state.last_compacted,
+        window_epoch=state.window_epoch,
+        origin=origin_to(state.origin),
+        start_time=to_timestamp(state.start_time),
+        update_time=to_timestamp(state.update_time),
+        finish_time=None if state.finish_time is None else to_timestamp(state.finish_time),
+        outcome=state.outcome,
+        insertions_given=state.insertions_given,
+        insertion_tokens=state.insertion_tokens,
+        dropped_bytes=state.dropped_bytes,
+        last_reset_turn=state.last_reset_turn,
     )

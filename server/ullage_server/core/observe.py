@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from . import gauge
 from .domain import check_tokens, check_turn
 from .errors import Reason, Refusal
-from .fold import State
 from .gauge import Sounded
 from .names import check_model
 from .records import UsageObserved
 from .run import check_going, subject
 from .settings import Rearm
+from .state import State
 from .usage import CountedUsage
 
 

@@ -73,6 +73,10 @@ class Settled(Kept, frozen=True):
     source: str
 
 
+#: What one of those who may state values does state, by the ladder's keys, under its source.
+Layer = tuple[str, Mapping[str, Value]]
+
+
 @dataclass(frozen=True, slots=True)
 class Frozen:
     """What the freeze gives: the plan, and where each of its values came from."""
@@ -117,12 +121,18 @@ def check_stated(stated: Stated, zones: Collection[str]) -> Stated:
 
 def freeze(run_id: str, stated: Stated, rungs: Sequence[Rung], catalogue: Catalogue) -> Frozen:
     """The plan of the run `run_id` from what it `stated` and its `rungs`, the nearest first."""
-    values, settled = settle(stated.settings, rungs)
+    values, settled = settle([("run", stated.settings), *layers(rungs)])
     if stated.context_tokens:
         window, source = stated.context_tokens, "run"
     else:
         window, source = find_window(stated.model, rungs, catalogue) or (0, "default")
-    plan = Plan(
+    plan = planned(run_id, stated, window, EXCHANGE_RULES, values)
+    return Frozen(plan, (*settled, settled_window(window, source)))
+
+
+def planned(run_id: str, stated: Stated, window: int, exchange_rules: int, settings: Settings) -> Plan:
+    """The plan of the run `run_id` from what is stated for it and what was settled."""
+    return Plan(
         address=_shared(stated.address),
         agent=_shared(stated.agent),
         session_id=stated.session_id or run_id,
@@ -131,26 +141,30 @@ def freeze(run_id: str, stated: Stated, rungs: Sequence[Rung], catalogue: Catalo
         model=_shared(stated.model),
         context_tokens=window,
         time_budget=stated.time_budget,
-        exchange_rules=EXCHANGE_RULES,
+        exchange_rules=exchange_rules,
         labels=stated.labels,
-        settings=values,
+        settings=settings,
     )
-    return Frozen(plan, (*settled, Settled("context_tokens", str(window), source)))
 
 
-def settle(stated: Mapping[str, Value], rungs: Sequence[Rung]) -> tuple[Settings, tuple[Settled, ...]]:
-    """Every key's value from what a request `stated` and its `rungs`, the nearest first, with its source."""
+def settled_window(window: int, source: str) -> Settled:
+    """The window among the settled values."""
+    return Settled("context_tokens", str(window), source)
+
+
+def layers(rungs: Sequence[Rung]) -> list[Layer]:
+    """What each rung states, under its source."""
+    return [(rung.source, rung.values) for rung in rungs]
+
+
+def settle(layers: Sequence[Layer]) -> tuple[Settings, tuple[Settled, ...]]:
+    """Every key's value with its source: from the first of `layers` that states it, else the default."""
     values: dict[str, Any] = {}
     settled = []
     for name, key in KEYS.items():
-        value, source = key.default, "default"
-        if name in stated:
-            value, source = stated[name], "run"
-        else:
-            for rung in rungs:
-                if name in rung.values:
-                    value, source = rung.values[name], rung.source
-                    break
+        value, source = next(
+            ((stated[name], source) for source, stated in layers if name in stated), (key.default, "default")
+        )
         values[key.plan_field] = value
         settled.append(Settled(name, value_text(value), source))
     return _settings(tuple(values.items())), tuple(settled)

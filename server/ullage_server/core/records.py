@@ -5,10 +5,12 @@ so that the same request again gets the same answer, from any server, at any tim
 the Unix epoch; `position` counts from 1.
 """
 
+from .exchange.verdict import TextVerdict
 from .gauge import Reading, Sounded
 from .insertion import Insertion
 from .kept import Kept
 from .plan import Plan, Settled, Stated
+from .state import Origin, State
 from .usage import CountedUsage
 
 
@@ -21,6 +23,25 @@ class RunStarted(Kept, frozen=True, tag="run_started"):
     stated: Stated
     plan: Plan
     settled: tuple[Settled, ...]
+
+
+class RunForked(Kept, frozen=True, tag="run_forked"):
+    """A branch began: what its request stated, and the plan that was frozen for it.
+
+    `origin` is what was forked, as the request named it; `in_force` all that is stated for the branch, its own
+    over its mother's; `inherited` its mother's state at the end of that turn, with her id, her plan and her
+    times.
+    """
+
+    position: int
+    at: int
+    run_id: str
+    origin: Origin
+    stated: Stated
+    in_force: Stated
+    plan: Plan
+    settled: tuple[Settled, ...]
+    inherited: State
 
 
 class UsageObserved(Kept, frozen=True, tag="usage_observed"):
@@ -45,6 +66,20 @@ class UsageObserved(Kept, frozen=True, tag="usage_observed"):
     sounded: Sounded
 
 
+class ExchangeCompacted(Kept, frozen=True, tag="exchange_compacted"):
+    """A turn's exchange was compacted. Its digests and the verdicts are kept; its texts are not."""
+
+    position: int
+    at: int
+    turn: int
+    source_digest: bytes
+    result_digest: bytes
+    source_bytes: int
+    result_bytes: int
+    over_budget: bool
+    verdicts: tuple[TextVerdict, ...]
+
+
 class RunFinished(Kept, frozen=True, tag="run_finished"):
     """The run ended; `outcome` is the caller's word for how."""
 
@@ -53,4 +88,4 @@ class RunFinished(Kept, frozen=True, tag="run_finished"):
     outcome: str
 
 
-Record = RunStarted | UsageObserved | RunFinished
+Record = RunStarted | RunForked | UsageObserved | ExchangeCompacted | RunFinished

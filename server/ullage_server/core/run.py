@@ -6,9 +6,9 @@ same end again changes nothing, another one is refused.
 """
 
 from .errors import Reason, Refusal
-from .fold import State
 from .plan import Frozen, Stated
 from .records import Record, RunFinished, RunStarted
+from .state import State
 
 
 def subject(run_id: str) -> str:
@@ -16,15 +16,15 @@ def subject(run_id: str) -> str:
     return f"run {run_id}"
 
 
-def present(state: State | None, run_id: str) -> State:
-    """`state`, which the run `run_id` has; refused with RUN_NOT_FOUND where nobody started it."""
+def present(state: State | None, run_id: str, field: str = "run_id") -> State:
+    """`state`, which the run `run_id` has; refused, naming `field`, with RUN_NOT_FOUND where nobody started it."""
     if state is None:
         raise Refusal(
             Reason.RUN_NOT_FOUND,
             f"there is no run {run_id}",
             subject=subject(run_id),
-            recovery="start it with StartRun, or correct run_id",
-            field="run_id",
+            recovery=f"start it with StartRun, or correct {field}",
+            field=field,
         )
     return state
 

@@ -7,7 +7,7 @@ the window of each model that a rung up to the city names, the nearest rung's wo
 from collections.abc import Sequence
 
 from ..core.kept import Kept
-from ..core.plan import Settled, settle
+from ..core.plan import Settled, layers, settle
 from ..core.rung import MODELS, Rung
 from ..core.settings import KEYS, value_text
 
@@ -30,7 +30,7 @@ def describe(address: str, rungs: Sequence[Rung], etag: str, update_time: int) -
     """The building at `address` by its `rungs`, the nearest first; those without a document are left out."""
     own = next((rung for rung in rungs if rung.address == address), Rung(address, {}, {}))
     stated = [Settled(name, value_text(own.values[name]), own.source) for name in KEYS if name in own.values]
-    _, settled = settle({}, rungs)
+    _, settled = settle(layers(rungs))
     return Building(address, (*stated, *_windows([own])), (*settled, *_windows(rungs)), etag, update_time)
 
 

@@ -35,11 +35,12 @@ ACTIONS = {
 
 
 class Method(NamedTuple):
-    """One RPC: its path on the wire, its name, and its request's class."""
+    """One RPC: its path on the wire, its name, its request's class, and whether it takes or gives a stream."""
 
     path: str
     name: str
     request: type[Message]
+    streams: bool
 
     @property
     def action(self) -> str:
@@ -48,7 +49,12 @@ class Method(NamedTuple):
 
 
 METHODS: tuple[Method, ...] = tuple(
-    Method(f"/{service.full_name}/{method.name}", method.name, GetMessageClass(method.input_type))
+    Method(
+        f"/{service.full_name}/{method.name}",
+        method.name,
+        GetMessageClass(method.input_type),
+        method.client_streaming or method.server_streaming,
+    )
     for service in SERVICES
     for method in service.methods
 )

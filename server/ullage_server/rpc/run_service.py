@@ -1,33 +1,50 @@
 """RunService: runs and their turns. Each method converts, calls core, appends what core says, and answers."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 
 from ullage.v1 import run_pb2
 from ullage.v1.run_service_pb2 import (
     FinishRunRequest,
     FinishRunResponse,
+    ForkRunRequest,
+    ForkRunResponse,
     GetRunRequest,
     GetRunResponse,
     ListRunsRequest,
     ListRunsResponse,
     ObserveUsageRequest,
     ObserveUsageResponse,
+    ReadLedgerRequest,
+    ReadLedgerResponse,
     StartRunRequest,
     StartRunResponse,
 )
 
 from ..convert.gauge import insertion_to, reading_to, sounded_to
+from ..convert.ledger import record_to
 from ..convert.plan import settled_to, stated_from
 from ..convert.report import report_from
 from ..convert.run import run_to
+from ..core.domain import check_count
 from ..core.errors import invalid
-from ..core.fold import State
+from ..core.fork import (
+    check_ancestor,
+    check_fork,
+    check_reached,
+    fork,
+    freeze_branch,
+    in_force,
+    inherit,
+    same_fork,
+    stated_for,
+)
 from ..core.names import check_address, check_labels, check_name, check_outcome
 from ..core.observe import asks_window, check_report, observe
-from ..core.plan import Catalogue, check_stated, freeze
-from ..core.records import RunFinished, RunStarted, UsageObserved
+from ..core.plan import Catalogue, Stated, check_stated, freeze
+from ..core.records import RunFinished, RunForked, RunStarted, UsageObserved
 from ..core.run import finish, present, same_start, start
+from ..core.state import Origin, State
 from ..ladder.ladder import Ladder
 from ..store.ledger import Ledger
 from ..store.port import Cursor
@@ -103,6 +120,52 @@ class RunService:
 
         outcome = await self._ledger.command(run_id, decide)
         return FinishRunResponse(run=run_to(outcome.state), replayed=outcome.replayed)
+
+    async def fork_run(self, request: ForkRunRequest) -> ForkRunResponse:
+        """Begins a branch of a run; the same fork again is the same branch."""
+        run_id = check_name("run_id", request.run_id)
+        origin = Origin(check_name("parent_run_id", request.parent_run_id), request.through_turn)
+        own = check_stated(stated_from(request.plan), self._zones)
+        check_fork(own, origin.through_turn)
+
+        async def decide(state: State | None) -> RunForked:
+            if state is not None:
+                return same_fork(run_id, origin, own, await self._ledger.first(run_id))
+            mother, stated = await self._mother(origin)
+            stated = in_force(own, stated, mother.plan)
+            rungs = await self._ladder.rungs(stated.address)
+            # In a thread, as at a start.
+            frozen = await asyncio.to_thread(
+                freeze_branch, run_id, own, stated, mother.plan, rungs, self._catalogue
+            )
+            return fork(run_id, origin, own, stated, frozen, mother, self._now())
+
+        outcome = await self._ledger.command(run_id, decide)
+        return ForkRunResponse(
+            run=run_to(outcome.state), settled=settled_to(outcome.record.settled), replayed=outcome.replayed
+        )
+
+    async def _mother(self, origin: Origin) -> tuple[State, Stated]:
+        """The state that a branch inherits, and all that is stated for the run that it leaves."""
+        named = mother = present(await self._ledger.state(origin.run_id), origin.run_id, "parent_run_id")
+        check_reached(named, origin.through_turn)
+        while mother.origin is not None and origin.through_turn < mother.origin.through_turn:
+            ancestor = await self._ledger.state(mother.origin.run_id)
+            mother = check_ancestor(ancestor, mother, origin.through_turn)
+        first = await self._ledger.first(named.run_id)
+        inherited: State | None = None
+        async for record in self._ledger.records(mother.run_id):
+            inherited = inherit(inherited, [record], origin.through_turn)
+        return present(inherited, mother.run_id), stated_for(first)
+
+    async def read_ledger(self, requests: AsyncIterator[ReadLedgerRequest]) -> AsyncIterator[ReadLedgerResponse]:
+        """A run's records, in order."""
+        async for request in requests:
+            run_id = check_name("run_id", request.run_id)
+            from_position = check_count("from_position", request.from_position)
+            present(await self._ledger.state(run_id), run_id)
+            async for record in self._ledger.records(run_id, max(from_position, 1)):
+                yield ReadLedgerResponse(record=record_to(record))
 
     async def get_run(self, request: GetRunRequest) -> GetRunResponse:
         """How a run stands."""

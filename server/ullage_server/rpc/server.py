@@ -12,17 +12,15 @@ import grpc
 from google.protobuf.message import DecodeError, Message
 
 from ..core.errors import Reason, Refusal
-from .interceptors import Unary
+from .interceptors import Context, Interceptor, Stream, Unary
 from .interceptors.errors import abort
 from .methods import METHODS, Method
 
 #: Answers one request of one RPC: from its message to its answer's. Raises Refusal.
 Answer = Callable[..., Awaitable[Message]]
 
-#: Puts something around the handler of an RPC.
-Interceptor = Callable[[Method, Unary], Unary]
-
-_Context = grpc.aio.ServicerContext[bytes, bytes]
+#: Answers the requests of one RPC that streams: from their messages, or its one message, to its answers'.
+StreamAnswer = Callable[..., AsyncIterator[Message]]
 
 if TYPE_CHECKING:  # the class takes no parameters when it runs
     _Handler = grpc.RpcMethodHandler[bytes, bytes]
@@ -31,38 +29,63 @@ if TYPE_CHECKING:  # the class takes no parameters when it runs
 class Handlers(grpc.GenericRpcHandler):
     """The handlers of the wire by their paths, each with `interceptors` around it, the outermost first."""
 
-    def __init__(self, answers: Mapping[str, Answer], interceptors: Sequence[Interceptor]) -> None:
-        self._by_path: dict[str, _Handler] = {}
-        for method in METHODS:
-            if method.name in answers:
-                call = _answering(method, answers[method.name])
-                for interceptor in reversed(interceptors):
-                    call = interceptor(method, call)
-                self._by_path[method.path] = grpc.unary_unary_rpc_method_handler(call)
+    def __init__(self, answers: Mapping[str, Answer | StreamAnswer], interceptors: Sequence[Interceptor]) -> None:
+        self._by_path = {
+            method.path: _handler(method, answers[method.name], interceptors)
+            for method in METHODS
+            if method.name in answers
+        }
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "_Handler":
         """The handler of the RPC that is called."""
         return self._by_path.get(handler_call_details.method) or _UNSUPPORTED
 
 
-def _answering(method: Method, answer: Answer) -> Unary:
-    async def call(request: bytes, context: _Context) -> bytes:
-        try:
-            message = method.request.FromString(request)
-        except DecodeError:
-            raise Refusal(
-                Reason.ARGUMENT_INVALID,
-                f"the request is no {method.request.DESCRIPTOR.full_name}: it is cut short, garbled, or holds a "
-                "text that is not UTF-8",
-                subject=f"a request of {method.name}",
-                recovery="send the message as its proto file defines it",
-            ) from None
-        return (await answer(message)).SerializeToString()
+def _handler(method: Method, answer: Callable[..., object], interceptors: Sequence[Interceptor]) -> "_Handler":
+    if not method.streams:
+        unary = _unary(method, answer)  # type: ignore[arg-type]  # the kind of an answer goes with its method's
+        for interceptor in reversed(interceptors):
+            unary = interceptor.unary(method, unary)
+        return grpc.unary_unary_rpc_method_handler(unary)
+    stream = _stream(method, answer)  # type: ignore[arg-type]  # as above
+    for interceptor in reversed(interceptors):
+        stream = interceptor.stream(method, stream)
+    return grpc.stream_stream_rpc_method_handler(stream)
+
+
+def _unary(method: Method, answer: Answer) -> Unary:
+    async def call(request: bytes, context: Context) -> bytes:
+        return (await answer(_parsed(method, request))).SerializeToString()
 
     return call
 
 
-async def _unsupported(requests: AsyncIterator[bytes], context: _Context) -> None:
+def _stream(method: Method, answer: StreamAnswer) -> Stream:
+    async def parsed(requests: AsyncIterator[bytes]) -> AsyncIterator[Message]:
+        async for request in requests:
+            yield _parsed(method, request)
+
+    async def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
+        async for message in answer(parsed(requests)):
+            yield message.SerializeToString()
+
+    return call
+
+
+def _parsed(method: Method, request: bytes) -> Message:
+    try:
+        return method.request.FromString(request)
+    except DecodeError:
+        raise Refusal(
+            Reason.ARGUMENT_INVALID,
+            f"the request is no {method.request.DESCRIPTOR.full_name}: it is cut short, garbled, or holds a "
+            "text that is not UTF-8",
+            subject=f"a request of {method.name}",
+            recovery="send the message as its proto file defines it",
+        ) from None
+
+
+async def _unsupported(requests: AsyncIterator[bytes], context: Context) -> None:
     refusal = Refusal(
         Reason.UNSUPPORTED,
         "this server does not have the RPC that was called",

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from ..core.fold import State
+from ..core.state import State
 
 #: What a state without labels takes at most, in bytes (measured: about 800).
 STATE_BYTES = 1024

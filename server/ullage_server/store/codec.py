@@ -11,10 +11,10 @@ from msgspec import MsgspecError, msgpack
 from msgspec.structs import astuple
 
 from ..core.errors import Reason, Refusal
-from ..core.fold import State
 from ..core.plan import Plan
-from ..core.records import Record, UsageObserved
+from ..core.records import ExchangeCompacted, Record, UsageObserved
 from ..core.run import subject
+from ..core.state import State
 
 #: What each kind of record is called in the store: its tag, which is the name of its field in LedgerRecord.
 KINDS: dict[type[object], str] = {kind: kind.__struct_config__.tag for kind in get_args(Record)}
@@ -30,7 +30,7 @@ _decode_state = msgpack.Decoder(tuple[_CHANGING]).decode  # type: ignore[valid-t
 
 def turn_of(record: Record) -> int:
     """The turn `record` belongs to; 0 for none."""
-    return record.turn if isinstance(record, UsageObserved) else 0
+    return record.turn if isinstance(record, UsageObserved | ExchangeCompacted) else 0
 
 
 def encode_record(record: Record) -> bytes:

@@ -12,8 +12,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from ..core.errors import Refusal
-from ..core.fold import FOLD_VERSION, State, fold
+from ..core.fold import FOLD_VERSION, fold
 from ..core.records import Record
+from ..core.state import State
 from .cache import StateCache
 from .codec import KINDS, decode_record, decode_state, encode_plan, encode_record, encode_state, turn_of
 from .commit import GroupCommit, Result

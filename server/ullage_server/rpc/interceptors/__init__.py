@@ -1,8 +1,26 @@
 """What stands around every handler; `rpc/server.py` lists them, the outermost first."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Protocol
 
 import grpc
 
-#: A handler of one message, on the wire's own bytes.
-Unary = Callable[[bytes, grpc.aio.ServicerContext[bytes, bytes]], Awaitable[bytes]]
+from ..methods import Method
+
+Context = grpc.aio.ServicerContext[bytes, bytes]
+
+#: A handler of one message that gives one, on the wire's own bytes.
+Unary = Callable[[bytes, Context], Awaitable[bytes]]
+
+#: A handler of messages that gives messages; of one message or many, on the wire's own bytes.
+Stream = Callable[[AsyncIterator[bytes], Context], AsyncIterator[bytes]]
+
+
+class Interceptor(Protocol):
+    """Puts something around the handler of an RPC, whichever kind it is."""
+
+    def unary(self, method: Method, inner: Unary) -> Unary:
+        """Around `inner`, the handler of `method`."""
+
+    def stream(self, method: Method, inner: Stream) -> Stream:
+        """Around `inner`, the handler of `method`."""

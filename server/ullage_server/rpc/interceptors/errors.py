@@ -1,21 +1,21 @@
 """The outermost interceptor: what a handler raises becomes a Status, here and nowhere else.
 
 Rule (wire.md, Errors): a refusal is answered as it is; a store that can't answer is STORE_UNAVAILABLE, whoever
-asked it. Anything else is a fault of ours: INTERNAL, with a fixed
-text and the request's id, and the cause in the log alone. Handlers never abort, and parse inside.
+asked it. Anything else is a fault of ours: INTERNAL, with a fixed text and the request's id, and the cause in the
+log alone. Handlers never abort, and parse inside.
 """
 
 import uuid
+from collections.abc import AsyncIterator
 from typing import NoReturn
 
-import grpc
 import structlog
 
 from ...core.errors import Reason, Refusal
 from ...store.port import StoreError
 from ..methods import Method
 from ..status import CODES, status_of
-from . import Unary
+from . import Context, Stream, Unary
 
 _log = structlog.get_logger()
 
@@ -26,27 +26,44 @@ _UNAVAILABLE = Refusal(
     recovery="send the same request again; that is safe",
 )
 
-_Context = grpc.aio.ServicerContext[bytes, bytes]
+
+class Errors:
+    """Answers refusals and faults as Statuses."""
+
+    def unary(self, method: Method, inner: Unary) -> Unary:
+        """`inner`, whose refusals and faults are answered."""
+
+        async def call(request: bytes, context: Context) -> bytes:
+            try:
+                return await inner(request, context)
+            except Exception as error:  # whatever it is, the caller gets an answer and the log gets the cause
+                failure = _refusal(error, method, context)
+            return await abort(context, failure, method.action)
+
+        return call
+
+    def stream(self, method: Method, inner: Stream) -> Stream:
+        """`inner`, whose refusals and faults are answered, after what it gave before."""
+
+        async def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
+            try:
+                async for answer in inner(requests, context):
+                    yield answer
+                return
+            except Exception as error:  # as above
+                failure = _refusal(error, method, context)
+            await abort(context, failure, method.action)
+
+        return call
 
 
-def errors(method: Method, inner: Unary) -> Unary:
-    """`inner`, whose refusals and faults are answered as Statuses."""
-
-    async def call(request: bytes, context: _Context) -> bytes:
-        try:
-            return await inner(request, context)
-        except Refusal as refusal:
-            failure = refusal
-        except StoreError:
-            failure = _UNAVAILABLE
-        except Exception:  # whatever it is, the caller gets an answer and the log gets the cause
-            failure = _fault(method, context)
-        return await abort(context, failure, method.action)
-
-    return call
+def _refusal(error: Exception, method: Method, context: Context) -> Refusal:
+    if isinstance(error, Refusal):
+        return error
+    return _UNAVAILABLE if isinstance(error, StoreError) else _fault(method, context)
 
 
-async def abort(context: _Context, refusal: Refusal, action: str) -> NoReturn:
+async def abort(context: Context, refusal: Refusal, action: str) -> NoReturn:
     """Ends the call with `refusal` as its Status."""
     status = status_of(refusal, action)
     metadata = (("grpc-status-details-bin", status.SerializeToString()),)
@@ -54,7 +71,7 @@ async def abort(context: _Context, refusal: Refusal, action: str) -> NoReturn:
     raise AssertionError("abort does not return")
 
 
-def _fault(method: Method, context: _Context) -> Refusal:
+def _fault(method: Method, context: Context) -> Refusal:
     request_id = _request_id(context)
     _log.exception("a call failed by a fault of ours", method=method.path, request_id=request_id)
     return Refusal(
@@ -65,7 +82,7 @@ def _fault(method: Method, context: _Context) -> Refusal:
     )
 
 
-def _request_id(context: _Context) -> str:
+def _request_id(context: Context) -> str:
     for key, value in context.invocation_metadata() or ():
         if key == "x-request-id" and isinstance(value, str):
             return value[:64]

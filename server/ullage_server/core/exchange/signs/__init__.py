@@ -1,0 +1,1 @@
+"""The signs by which a text shows what it is: a file for each kind."""

@@ -1,0 +1,89 @@
+"""Detection: what real material is, and that it looks at the ends alone."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+
+from tests.core.exchange.texts import TEXTS
+from tests.shared_data import shared
+from ullage_server.core.exchange.classes import KEEPS, ContentClass
+from ullage_server.core.exchange.detect import detect
+from ullage_server.core.exchange.look import HEAD_BYTES, LINE_CHARS, TAIL_BYTES, look
+
+
+def test_real_outputs_are_told_right() -> None:
+    right, total = Counter[str](), Counter[str]()
+    for line in shared("data/labels.tsv").read_text().splitlines()[1:]:
+        file, label, *_ = line.split("\t")
+        found = detect((shared("data") / file).read_bytes()).name.lower()
+        total[label] += 1
+        right[label] += found == label
+        assert not (found == "structured" and label in {"log", "diff", "code"}), f"{file} would never be cut"
+    assert right.total() >= total.total() * 0.97
+    assert {label: right[label] >= count * 0.9 for label, count in total.items()} == dict.fromkeys(total, True)
+
+
+@given(TEXTS)
+def test_any_text_is_something_and_always_the_same(text: bytes) -> None:
+    assert detect(text) is detect(bytes(bytearray(text)))
+
+
+def test_what_stands_between_the_ends_is_not_looked_at() -> None:
+    head = b"".join(b"2026-03-14T09:26:53Z INFO pump: pressure %d bar\n" % number for number in range(400))
+    short, long = head + b"\x00" * 1000 + head, head + b"{}\n" * 400_000 + head
+    assert detect(short) is detect(long) is ContentClass.LOG
+    seen = look(long)
+    assert sum(len(line.encode()) + 1 for line in seen.spaced) <= HEAD_BYTES + TAIL_BYTES + 2
+    assert max(map(len, look(b"x" * (16 << 20)).spaced)) == LINE_CHARS
+
+
+LOG = "".join(f"2026-03-14 09:26:{n:02} INFO pump: pressure {n} bar, valve open\n" for n in range(60))
+CODE = (
+    "import os\n\n\ndef tide(level, gain):\n    if level > gain:\n        return level - gain\n    return 0\n" * 9
+)
+CLEAR = {
+    "a log in brackets": ("".join(f"[{n}.{n:06}] usb 1-1: device {n} is up\n" for n in range(60)), "LOG"),
+    "a log": (LOG, "LOG"),
+    "records as JSON lines": ('{"time": "2026-03-14", "level": "info", "msg": "up"}\n' * 40, "LOG"),
+    "data as JSON lines": ('{"name": "oar", "price": 3}\n' * 40, "STRUCTURED"),
+    "JSON": ('{"a": [' + "1, " * 900 + "1]}", "STRUCTURED"),
+    "source": (CODE, "CODE"),
+    "source under a comment like a heading": ("# Tides\n#\n# ## How they run\n" + CODE, "CODE"),
+    "a document": ("# Tides\n\nThey come and go.\n\n## Ebb\n\nThe water falls.\n" * 9, "MARKUP"),
+    "a document with a table": (
+        "# Oars\n\n| name | price |\n|---|---|\n| oar | 3 |\n\n## More\n\nNone.\n",
+        "MARKUP",
+    ),
+    "a table": ("name,price,stock\n" + "oar,3,40\n" * 40, "TABLE"),
+    "settings": ('[tides]\nebb = 3\nflow = "up"\n\n[oars]\nprice = 3\n' * 4, "STRUCTURED"),
+    "prose": ("The harbour keeps its lamps lit until the last boat is tied. " * 20, "PROSE"),
+    "prose of another script": ("港は静かだった。灯りは消えない。" * 40, "PROSE"),
+    "a patch": ("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n" * 9, "DIFF"),
+    "files": ("".join(f"src/tides/ebb_{n}.py\n" for n in range(60)), "LOG"),
+    "a page": ("<!DOCTYPE html>\n<html>\n<body>\n<h1>Tides</h1>\n<p>They run.</p>\n</body>\n</html>\n", "MARKUP"),
+    "XML": ("<?xml version='1.0'?>\n<tides>\n" + "  <tide at='3'/>\n" * 40 + "</tides>\n", "STRUCTURED"),
+    "base64": (("Ab3" * 20 + "\n") * 40, "UNKNOWN"),
+    "a fragment": ("done", "UNKNOWN"),
+}
+WRAPPED = {
+    "as it is": lambda text: text,
+    "numbered": lambda text: "".join(f"{n:6}\t{line}\n" for n, line in enumerate(text.splitlines(), 1)),
+    "with arrows": lambda text: "".join(f"{n:6}→{line}\n" for n, line in enumerate(text.splitlines(), 1)),
+    "of another system": lambda text: text.replace("\n", "\r\n"),
+    "in colours": lambda text: "".join(f"\x1b[32m{line}\x1b[0m\n" for line in text.splitlines()),
+    "wrapped": lambda text: f"<returncode>0</returncode>\n<output>\n{text}\n</output>\n",
+}
+
+
+@pytest.mark.parametrize("how", WRAPPED)
+@pytest.mark.parametrize("name", CLEAR)
+def test_what_is_clear_is_told_however_it_is_wrapped(name: str, how: str) -> None:
+    text, kind = CLEAR[name]
+    if len(text.splitlines()) == 1 and how in {"numbered", "with arrows"}:
+        pytest.skip("one line has no numbers that rise")
+    assert detect(WRAPPED[how](text).encode()).name == kind
+
+
+def test_every_class_has_its_row() -> None:
+    assert set(KEEPS) == set(ContentClass)
