@@ -6,7 +6,7 @@ from ullage.v1.run_service_pb2 import CompactExchangeRequest, CompactExchangeRes
 
 from ..convert.exchange import Source, edits_to, verdicts_to
 from ..core.domain import check_turn
-from ..core.exchange.turn import compact_turn
+from ..core.exchange.turn import check_rules, compact_turn
 from ..core.exchange.wave import check_wave
 from ..core.names import check_name
 from ..core.records import ExchangeCompacted
@@ -28,7 +28,9 @@ class ExchangeService:
         """Shortens a turn's exchange, once a turn."""
         run_id = check_name("run_id", request.run_id)
         turn = check_turn("turn", request.turn)
-        plan = present(await self._ledger.state(run_id), run_id).plan
+        now = present(await self._ledger.state(run_id), run_id)
+        check_rules(now)
+        plan = now.plan
 
         def terms(source: Source) -> tuple[int, int]:
             check_wave(f"{subject(run_id)}, turn {turn}", source.asked, source.answered)

@@ -23,6 +23,7 @@ from ..convert.exchange import verdicts_to
 from ..core.domain import check_count, check_tokens, check_turn
 from ..core.errors import Reason, Refusal, invalid
 from ..core.exchange.compact import RULES
+from ..core.exchange.turn import check_rules
 from ..core.exchange.wave import is_whole
 from ..core.names import check_name
 from ..core.plan import EXCHANGE_RULES
@@ -127,6 +128,7 @@ class Replays:
                 )
         run_id = check_name("start.run_id", start.run_id)
         run = present(await self._ledger.state(run_id), run_id, "start.run_id")
+        check_rules(run)
         recorded = {
             record.turn: record.result_digest
             async for record in self._ledger.records(run_id)

@@ -9,7 +9,19 @@ from ..errors import Reason, Refusal
 from ..records import ExchangeCompacted
 from ..run import check_going, subject
 from ..state import State
-from .compact import Compacted
+from .compact import RULES, Compacted
+
+
+def check_rules(run: State) -> None:
+    """Refused with RECORD_UNKNOWN where `run` has a version of the rules that this server does not know."""
+    if run.plan.exchange_rules not in RULES:
+        raise Refusal(
+            Reason.RECORD_UNKNOWN,
+            f"run {run.run_id} has version {run.plan.exchange_rules} of the exchange rules, which this server "
+            "does not know",
+            subject=subject(run.run_id),
+            recovery="ask a server of the version that started it, or upgrade this one",
+        )
 
 
 def compact_turn(
