@@ -42,8 +42,9 @@ class Played:
 
 async def start(client: AsyncClient, run: RecordedRun, stated: Stated, labels: Mapping[str, str]) -> AsyncRun:
     """The run, started on the server."""
+    # A window of 0 states none, and would be looked up by the model's name.
     return await client.start_run(
-        model=stated.model or run.model,
+        model="" if stated.window == 0 else stated.model or run.model,
         context_tokens=run.window if stated.window is None else stated.window,
         second_threshold=stated.threshold,
         labels=labels,

@@ -90,7 +90,7 @@ async def _unsupported(requests: AsyncIterator[bytes], context: Context) -> None
         Reason.UNSUPPORTED,
         "this server does not have the RPC that was called",
         subject="the RPC",
-        recovery="call one that server reflection names, or ask a newer server",
+        recovery="call one that this server has, or ask a newer server",
     )
     await abort(context, refusal, "calling an RPC")
 

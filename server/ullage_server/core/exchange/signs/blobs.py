@@ -10,6 +10,7 @@ from ..look import LINE_CHARS, Look
 _WORDS_NEEDED = 6
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{2,}={0,2}")
 _LONG = 40
+_ODD = re.compile("[\x00-\x07\x0b\x0e-\x1a\x1c-\x1f\ufffd]")
 _PUNCTUATION = frozenset("{}()[];,=:&|!?<>+*.\\\"'")
 
 
@@ -20,8 +21,7 @@ def is_no_text(seen: Look, text: bytes) -> bool:
 
 def _is_binary(seen: Look) -> bool:
     """Bytes that stand for no character, or control what no text controls, are seldom in a text."""
-    odd = sum(char == "\ufffd" or (char < " " and char not in "\t\n\r\f\x1b\b") for char in seen.raw)
-    return odd > len(seen.raw) * 0.01
+    return len(_ODD.findall(seen.raw)) > len(seen.raw) * 0.01
 
 
 def _is_base64(seen: Look) -> bool:

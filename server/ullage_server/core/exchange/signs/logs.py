@@ -19,7 +19,6 @@ _RECORDS = (
     r"(?:[EW]|note|error|warning|fatal|info|hint|help)(?:\[[\w-]{1,20}\])?[:!] ",
     r"npm (?:ERR!|WARN|notice|error|warn) ",
     r"(?:PASS(?:ED)?|FAIL(?:ED|URE)?|SKIP(?:PED)?|ERROR|OK|ok|not ok|XFAIL)\b[ :\d]",  # a test's end
-    r".{1,160}(?:\.\.\. ?(?:ok|FAILED|passed|ignored|done|skipped)|\b(?:PASSED|FAILED|SKIPPED|ERROR|XFAIL))\b",
     r"--- (?:PASS|FAIL|SKIP)|=== (?:RUN|CONT|PAUSE|NAME)|\[ *(?:RUN|OK|PASSED|FAILED|-{6,}|={6,}) *\]",
     r"\?\s{1,8}\S{1,200}\s{1,8}\[no test files\]",
     r"[✓✔✗✘×√●▶☓] |[.FEsxX]{8,}(?: {1,}\[ *\d{1,3}%\])?$",
@@ -36,6 +35,10 @@ _RECORDS = (
     r"\S{1,200}(?::\d{1,7}(?::\d{1,6})?[:\-] ?|\(\d{1,7},\d{1,6}\): ?)",  # a place in a file
 )
 _RECORD = re.compile(r"\s*(?:" + "|".join(_RECORDS) + ")")
+#: And what one ends with.
+_RESULT = re.compile(
+    r"(?:\.\.\. ?(?:ok|FAILED|passed|ignored|done|skipped)|\b(?:PASSED|FAILED|SKIPPED|ERROR|XFAIL))\b"
+)
 _COMMIT = re.compile(r"(?:\* )?commit [0-9a-f]{7,40}\b")
 _FRAME = re.compile(r"\s+at \S|\s+File \"|\s*-->|[\s>]*\d{1,5} *[|│]|\s+[|│] +[\^~]|E {2,}|> {2,}")
 _LABEL = re.compile(r"\[[\w:./@-]{1,40}\]\s+\S")
@@ -66,7 +69,7 @@ def is_loose_log(seen: Look, text: bytes) -> bool:
 
 def records(lines: list[str]) -> int:
     """How many lines say by themselves that they are records."""
-    return sum(bool(_RECORD.match(line)) for line in lines)
+    return sum(bool(_RECORD.match(line) or _RESULT.search(line, 1, 180)) for line in lines)
 
 
 def _is_labelled(lines: list[str]) -> bool:

@@ -37,6 +37,8 @@ def _is_tree(lines: list[str]) -> bool:
 def _is_separated(lines: list[str]) -> bool:
     """Rows of as many fields each, parted by tabs, semicolons or commas."""
     for mark, least in (("\t", 1), (";", 2), (",", 2)):
+        if sum(mark in line for line in lines) < len(lines) * 0.85:
+            continue
         fields, rows = Counter(_fields(line, mark) for line in lines).most_common(1)[0]
         if fields > least and rows >= len(lines) * 0.85 and not _is_no_row(lines, mark):
             return True
@@ -66,14 +68,12 @@ def _is_no_row(lines: list[str], mark: str) -> bool:
 
 def _is_aligned(lines: list[str]) -> bool:
     """Columns under one another: cells that begin where those of other lines begin."""
-    if _is_record(lines):
-        return False
     gaps = [list(_GAP.finditer(line)) for line in lines]
     if any(_RULE.fullmatch(line) for line in lines[:3]) and sum(map(bool, gaps)) >= len(lines) * 0.7:
-        return True
+        return not _is_record(lines)
     starts = [frozenset(gap.end() for gap in found) for found in gaps]
     columns = Counter(place for line in starts for place in line)
     shared = {place for place, rows in columns.items() if rows >= len(lines) * 0.5}
     rows = sum(len(line & shared) >= 2 for line in starts)
     indented = sum(line[0] in " \t" for line in lines)
-    return rows >= len(lines) * 0.75 and indented < len(lines) * 0.5
+    return rows >= len(lines) * 0.75 and indented < len(lines) * 0.5 and not _is_record(lines)
