@@ -15,7 +15,7 @@ from .errors import UllageError
 from .handle import RunHandle
 from .requests import BuildingChanges, StatedPlan
 from .run_ids import new_run_id
-from .target import default_target
+from .target import check_target
 from .v1 import building_pb2, plan_pb2, run_pb2
 
 
@@ -44,7 +44,7 @@ class AsyncClient:
     """
 
     def __init__(self, target: str | None = None, *, timeout: float = 10.0) -> None:
-        self._call = AsyncCalls(default_target() if target is None else target, timeout)
+        self._call = AsyncCalls(check_target(target), timeout)
 
     @property
     def target(self) -> str:

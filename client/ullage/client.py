@@ -16,7 +16,7 @@ from .errors import UllageError
 from .handle import RunHandle
 from .requests import BuildingChanges, StatedPlan
 from .run_ids import new_run_id
-from .target import default_target
+from .target import check_target
 from .v1 import building_pb2, plan_pb2, run_pb2
 
 
@@ -34,7 +34,7 @@ class Client:
 
     Every call raises an `UllageError`: the class of the service's reason (as `RunNotFound`), `ServerUnreachable`
     where no Ullage answers, `DeadlinePassed` where the time ran out. Any call may be sent again. RuntimeError
-    where the client is closed.
+    where the client is closed; ValueError or TypeError for an argument that is none.
 
     Args:
         target: the server's address as gRPC spells it, `unix:/PATH` or `HOST:PORT`. None: the environment's
@@ -45,7 +45,7 @@ class Client:
     """
 
     def __init__(self, target: str | None = None, *, timeout: float = 10.0) -> None:
-        self._call = Calls(default_target() if target is None else target, timeout)
+        self._call = Calls(check_target(target), timeout)
 
     @property
     def target(self) -> str:

@@ -1,6 +1,9 @@
 """`ullage runs`, `run` and `building`: what a server is asked, and how its answers and refusals are shown."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -213,3 +216,17 @@ def test_it_tells_its_version() -> None:
     done = ullage("--version")
     assert done.returncode == 0
     assert done.stdout.startswith("ullage ")
+
+
+def test_an_answer_that_finds_no_room_is_told_in_two_lines() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ullage_server", "replay"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "no space is left" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -4,6 +4,7 @@ Rule: 0 it was done; 1 it was refused, or could not be done; 2 it was asked wron
 nobody reads on. No traceback is shown for any of them.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -45,7 +46,11 @@ def carry_out(work: Callable[[], int]) -> NoReturn:
         say(problem.message, problem.recovery)
         code = problem.code
     except ServerUnreachable as error:
-        say(error.message, "start one with `ullage serve`, or name another with --target")
+        say(
+            error.message,
+            "name the one that runs with --target or in ULLAGE_TARGET (`make run`'s is 127.0.0.1:50151), or start "
+            "one with `ullage serve`",
+        )
         code = 1
     except UllageError as error:
         say(error.message, error.recovery)
@@ -57,6 +62,12 @@ def carry_out(work: Callable[[], int]) -> NoReturn:
         # What is still buffered has no reader either; it must not be tried again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        say("the answer could not be written: no space is left there", "make room, or send it elsewhere")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
     except KeyboardInterrupt:
         code = 130
     raise typer.Exit(code)

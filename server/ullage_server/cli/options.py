@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ullage.target import default_target
+from ullage.target import check_target
 
 #: The greatest numbers of the wire's two widths.
 MAX_INT32 = 2**31 - 1
@@ -40,7 +40,10 @@ def whole(most: int, least: int | None = None) -> Callable[[int | None], int | N
 
 def server(target: str | None) -> str:
     """The server to ask: the one named, else the one a client finds by itself."""
-    return target or default_target()
+    try:
+        return check_target(target or None)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--target") from None
 
 
 def pairs(texts: list[str], option: str, split: Callable[[str, str], tuple[str, str, str]]) -> dict[str, str]:
