@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 #: How much of the beginning and of the end is looked at, in bytes, and of one line, in characters.
-HEAD_BYTES, TAIL_BYTES, LINE_CHARS = 12 << 10, 4 << 10, 400
+HEAD_BYTES, TAIL_BYTES, LINE_CHARS = 8 << 10, 2 << 10, 400
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][0-9A-Z])")
 #: A line number in front of a line: `cat -n`, `nl`, an arrow, a colon, a bar.
