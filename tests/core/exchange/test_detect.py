@@ -1,6 +1,8 @@
 """Detection: what real material is, and that it looks at the ends alone."""
 
 from collections import Counter
+from collections.abc import Callable
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -42,6 +44,13 @@ LOG = "".join(f"2026-03-14 09:26:{n:02} INFO pump: pressure {n} bar, valve open\
 CODE = (
     "import os\n\n\ndef tide(level, gain):\n    if level > gain:\n        return level - gain\n    return 0\n" * 9
 )
+REPORT = (
+    "=============== test session starts ===============\ncollected 3 items\n\ntest_tide.py F..   [100%]\n\n"
+    "===================== FAILURES ====================\n____________________ test_ebb ____________________\n\n"
+    "    def test_ebb():\n        tide = Tide(level=3)\n        for n in range(9):\n            tide.ebb(by=n)\n"
+    ">       assert tide.level == 0\nE       assert -33 == 0\n\ntest_tide.py:7: AssertionError\n"
+    "=============== 1 failed, 2 passed in 0.02s ===============\n"
+)
 CLEAR = {
     "a log in brackets": ("".join(f"[{n}.{n:06}] usb 1-1: device {n} is up\n" for n in range(60)), "LOG"),
     "a log": (LOG, "LOG"),
@@ -65,24 +74,77 @@ CLEAR = {
     "XML": ("<?xml version='1.0'?>\n<tides>\n" + "  <tide at='3'/>\n" * 40 + "</tides>\n", "STRUCTURED"),
     "base64": (("Ab3" * 20 + "\n") * 40, "UNKNOWN"),
     "a fragment": ("done", "UNKNOWN"),
+    "a report of tests that quotes its source": (REPORT, "LOG"),
+    "a report of a compiler": (
+        "warning: unused import: `std::fs`\n --> src/lib.rs:1:5\n  |\n1 | use std::fs;\n  |     ^^^^^^^\n\n" * 6
+        + "error: could not compile `tides` (lib) due to 1 previous error\n",
+        "LOG",
+    ),
+    "a trace": (
+        'Traceback (most recent call last):\n  File "tide.py", line 8, in <module>\n    print(ebb(1) + flow())\n'
+        "          ^^^^^^\nNameError: name 'ebb' is not defined\n" * 3,
+        "LOG",
+    ),
+    "types of a module": (
+        "from typing import Any\n\nclass Tide:\n    level: int\n    gain: Any\n    at: str | None\n    name: str\n"
+        "    def ebb(self, by: int) -> None: ...\n" * 6,
+        "CODE",
+    ),
+    "settings that hold blocks of text": (
+        "- name: ebb\n  help: |\n    The water falls, as it does twice a day.\n"
+        "    Then it stands still for a while, and after that it comes back.\n  level: 3\n  flow:\n    up: true\n"
+        * 6,
+        "STRUCTURED",
+    ),
+    "columns set to the right": (
+        "Harbour        Boats   Free  Used Berths\n"
+        + "".join(f"north-{n:<8} {n * 37:5} {n * 613:6} {n * 7 % 100:4}% /quay/{n}\n" for n in range(40)),
+        "TABLE",
+    ),
+    "rows parted by bars": (("|".join(["oar", "3", "40"] * 12) + "\n") * 40, "TABLE"),
+    "a script under its licence": (
+        "#!/bin/sh\n# Anyone may copy this, in whole or in part.\n# There is no warranty.\n\nset -e\ncd tides\n"
+        "ebb --all\nflow\n\n# Then the lamps\nlamps on\n",
+        "CODE",
+    ),
+    "names of files": ("".join(f"tide_{n}.py\n" for n in range(40)), "LOG"),
 }
-WRAPPED = {
+WRAPPED: dict[str, Callable[[str], str]] = {
     "as it is": lambda text: text,
     "numbered": lambda text: "".join(f"{n:6}\t{line}\n" for n, line in enumerate(text.splitlines(), 1)),
     "with arrows": lambda text: "".join(f"{n:6}→{line}\n" for n, line in enumerate(text.splitlines(), 1)),
     "of another system": lambda text: text.replace("\n", "\r\n"),
     "in colours": lambda text: "".join(f"\x1b[32m{line}\x1b[0m\n" for line in text.splitlines()),
+    "with bars": lambda text: "".join(f"{n:4} | {line}\n" for n, line in enumerate(text.splitlines(), 1)),
+    "under a preamble": lambda text: f"Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n{text}",
+    "before a note": lambda text: (
+        f"{text}\n\n<system-reminder>\nThink of the tide before you sail. Never sail alone.\n</system-reminder>\n"
+    ),
     "wrapped": lambda text: f"<returncode>0</returncode>\n<output>\n{text}\n</output>\n",
 }
 
 
-@pytest.mark.parametrize("how", WRAPPED)
-@pytest.mark.parametrize("name", CLEAR)
+def _is_wrapped_so(name: str, how: str) -> bool:
+    """One line has no numbers that rise."""
+    return len(CLEAR[name][0].splitlines()) > 1 or how not in {"numbered", "with arrows", "with bars"}
+
+
+@pytest.mark.parametrize(("name", "how"), [pair for pair in product(CLEAR, WRAPPED) if _is_wrapped_so(*pair)])
 def test_what_is_clear_is_told_however_it_is_wrapped(name: str, how: str) -> None:
     text, kind = CLEAR[name]
-    if len(text.splitlines()) == 1 and how in {"numbered", "with arrows"}:
-        pytest.skip("one line has no numbers that rise")
     assert detect(WRAPPED[how](text).encode()).name == kind
+
+
+#: Lines on which a pattern whose parts overlap tries every way to part them.
+PARTED = ("|", "a|", "a| ", "a ", "a/", "1:", "[", "-=", "\t", "_ ", "(a", r"\"", "a::", r"*|\/", "= ", ")", "a\n")
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("unit", PARTED)
+def test_no_line_is_looked_at_over_and_over(unit: str) -> None:
+    """It ends: with a pattern that goes back on what it took, one such line takes longer than anyone waits."""
+    for length in (LINE_CHARS, 117):
+        detect(((unit * length)[:length] + "\n").encode() * (HEAD_BYTES // length))
 
 
 def test_every_class_has_its_row() -> None:

@@ -16,19 +16,19 @@ _CLOSES = {"{": "}", "[": "]"}
 _OPENS_JSON = re.compile(r'\{\s*(?:"|\}|\Z)|\[\s*(?:["{\[\]\-0-9]|true|false|null|\Z)')
 #: A line of a JSON text that is written over several: what it opens with decides, and a log's `[12.5] up` is none.
 _JSON_LINE = re.compile(
-    r'\s*(?:"(?:[^"\\]|\\.){0,400}(?:"\s*(?:[:,\]}]|$)|$)'
+    r'\s*+(?:"(?:[^"\\]|\\.){0,400}(?:"\s*(?:[:,\]}]|$)|$)'
     r"|\{\s*(?:\"|\}|$)|\[\s*(?:[\"\[\]{]|-?[0-9.]{1,40}\s*,|$)|[\]}][\s\]},]*$"
     r"|(?:-?[0-9][0-9.eE+-]{0,40}|true|false|null)[\s\]},]*$)"
 )
-_JSON_KEY = re.compile(r'\s*\{?\s*"(?:[^"\\]|\\.){1,120}"\s*:')
+_JSON_KEY = re.compile(r'\s*+\{?\s*"(?:[^"\\]|\\.){1,120}"\s*:')
 _RECORD_KEYS = (
     {"time", "timestamp", "ts", "@timestamp", "datetime", "date", "t", "asctime"},
     {"level", "severity", "lvl", "loglevel", "levelname", "log.level"},
-    {"msg", "message", "event", "text", "fields"},
+    {"msg", "message", "event", "text", "fields", "action"},
 )
 _XML = re.compile(r"<(?:\?xml\b|!DOCTYPE (?!html)|!--|(?P<root>[A-Za-z_][\w.:-]{0,80})[\s/>])", re.IGNORECASE)
 #: A tag, or an attribute on a line of its own.
-_TAGGED = re.compile(r"\s*(?:<|[\w:.-]{1,80}=[\"'])")
+_TAGGED = re.compile(r"\s*+(?:<|[\w:.-]{1,80}=[\"'])")
 _HTML = re.compile(r"<(?:!DOCTYPE html|html|head|body)\b", re.IGNORECASE)
 
 

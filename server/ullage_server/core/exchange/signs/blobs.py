@@ -6,6 +6,7 @@ Rule (rules.md 8): what cannot be told is left whole.
 import re
 
 from ..look import LINE_CHARS, Look
+from ..wrappers import NUMBERED
 
 _WORDS_NEEDED = 6
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{2,}={0,2}")
@@ -45,7 +46,7 @@ def _is_fragment(seen: Look) -> bool:
 
 def _is_minified(seen: Look) -> bool:
     """Most of it one long line, full of punctuation and with few blanks."""
-    longest = max(seen.raw.split("\n"), key=len)
+    longest = NUMBERED.sub("", max(seen.raw.split("\n"), key=len), count=1)
     if len(longest) < max(len(seen.raw) // 2, LINE_CHARS) or longest.lstrip()[:1] in "{[<":
         return False
     marks = sum(map(_PUNCTUATION.__contains__, longest))
