@@ -201,6 +201,15 @@ def test_a_token_brings_back_what_it_was_made_of(at: int, last: str) -> None:
     assert read_page_token(["runs", "lab"], page_token(["runs", "lab"], [at, last]), (int, str)) == [at, last]
 
 
+@pytest.mark.parametrize("version", ["1.0", "true", "1 "])
+def test_a_token_is_taken_as_it_was_written_alone(version: str) -> None:
+    token = page_token(["runs"], [7, "r"])
+    held = json.dumps([1, *json.loads(base64.urlsafe_b64decode(token))[1:]])
+    other = base64.urlsafe_b64encode(held.replace("[1,", f"[{version},", 1).encode()).decode()
+    with pytest.raises(Refusal):
+        read_page_token(["runs"], other, (int, str))
+
+
 def test_a_page_of_large_runs_fits_what_a_client_takes(wire: Wire) -> None:
     place = fresh()
     large = {f"{n:02}" + "k" * 126: "🦉" * 1024 for n in range(16)}

@@ -109,11 +109,14 @@ async def test_a_store_that_is_away_is_unavailable_until_it_is_back(exclusive: b
     store = StoreAway(exclusive=exclusive)
     async with whole_server(store) as (wire, data, _):
         store.away = True
-        for rpc, request in OF_THE_STORE.items():
-            answer = await wire.send(rpc, request)
-            assert answer.reason == "STORE_UNAVAILABLE", f"{rpc}: {answer.message}"
-            assert faults_of(answer) == [], rpc
-            assert "safe" in answer.info.metadata["recovery"]
+        with capture_logs() as logs:
+            for rpc, request in OF_THE_STORE.items():
+                answer = await wire.send(rpc, request)
+                assert answer.reason == "STORE_UNAVAILABLE", f"{rpc}: {answer.message}"
+                assert faults_of(answer) == [], rpc
+                assert "safe" in answer.info.metadata["recovery"]
+        told = [log for log in logs if log["event"] == "the store can't answer"]
+        assert [(log["log_level"], log["cause"]) for log in told] == [("warning", SECRET)], "once, not each time"
         assert not list(data.rglob("CONFIG.toml"))
         store.away = False
         for rpc, request in OF_THE_STORE.items():

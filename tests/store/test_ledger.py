@@ -286,5 +286,9 @@ async def test_the_cache_is_bounded_by_what_its_runs_weigh() -> None:
         cache.put(replace(heavy, run_id=f"h{n}"))
     assert len(cache._states) == 3, "a kibichar of label may take four KiB"
     for n in range(50):
+        cache.put(replace(plain, run_id=f"h{n}"))
+        cache.put(replace(plain, run_id=f"h{n}", outcome="x" * 1024))
+    assert len(cache._states) == 4, "nor is its outcome forgotten, which comes later"
+    for n in range(50):
         cache.drop(f"h{n}")
     assert (cache._held, len(cache._states)) == (0, 0)

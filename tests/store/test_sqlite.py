@@ -2,6 +2,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -68,6 +69,68 @@ async def test_a_schema_that_asks_for_a_newer_server_is_refused(tmp_path: Path) 
         db.execute("UPDATE schema SET oldest = 1")
     db.close()
     await SqliteStore(tmp_path).close()
+
+
+async def test_a_newer_schema_that_lets_this_server_in_is_read_by_the_names_of_its_columns(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    await store.append([append("r", 1)])
+    await store.close()
+    with sqlite3.connect(tmp_path / "ullage.db") as db:
+        for table in ("runs", "ledger", "commands"):
+            db.execute(f"ALTER TABLE {table} ADD COLUMN later TEXT NOT NULL DEFAULT 'x'")
+        db.execute("UPDATE schema SET version = 2")
+    db.close()
+    store = SqliteStore(tmp_path)
+    await store.append([append("r", 2), append("s", 1)])
+    standing = await store.standing("r")
+    assert standing is not None
+    assert (standing.run.run_id, standing.position) == ("r", 2)
+    assert [standing.run.run_id for standing in await store.page("", False, {}, None, 10)] == ["s", "r"]
+    await store.close()
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM schema", "UPDATE schema SET version = 'one'"])
+async def test_a_schema_without_numbers_is_a_store_error(tmp_path: Path, change: str) -> None:
+    await SqliteStore(tmp_path).close()
+    with sqlite3.connect(tmp_path / "ullage.db") as db:
+        db.execute(change)
+    db.close()
+    with pytest.raises(StoreError, match="backup"):
+        SqliteStore(tmp_path)
+
+
+async def test_a_row_that_no_record_stands_behind_is_in_nobodys_way(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    store._writer.execute("INSERT INTO runs VALUES ('r', 'old', 1, '{}', x'00', 1)")
+    assert await store.append([append("r", 1), append("s", 1)]) == [True, True]
+    standing = await store.standing("r")
+    assert standing is not None
+    assert (standing.run.address, standing.run.finished) == ("", False)
+    await store.close()
+
+
+async def test_a_list_holds_up_no_read(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    await store.append([append("r", 1)])
+    held = threading.Event()
+    store._listing.submit(held.wait)
+    listed = asyncio.ensure_future(store.page("", None, {}, None, 10))
+    assert await store.position("r") == 1
+    assert not listed.done()
+    held.set()
+    assert len(await listed) == 1
+    await store.close()
+
+
+async def test_the_active_runs_are_found_by_their_index(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    asked: list[str] = []
+    store._lister.set_trace_callback(asked.append)
+    await store.page("", False, {}, None, 10)
+    store._lister.set_trace_callback(None)
+    plan = store._lister.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall()
+    assert any("runs_active" in step[-1] for step in plan), plan
+    await store.close()
 
 
 async def test_a_file_that_is_no_database_is_a_store_error(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def read_page_token(asked: object, token: str, shape: tuple[type, ...]) -> list[
         or not isinstance(last, list)
         or tuple(type(part) for part in last) != shape
         or not all(_ours(part) for part in last)
+        or page_token(asked, last) != token
     ):
         raise _foreign()
     return last

@@ -4,10 +4,10 @@ from collections import OrderedDict
 
 from ..core.state import State
 
-#: What a state without labels takes at most, in bytes (measured: about 800).
+#: What a state without texts of the caller's takes at most, in bytes (measured: about 800).
 STATE_BYTES = 1024
 
-#: What a character of a label may take, in bytes.
+#: What a character of such a text may take, in bytes.
 _CHAR_BYTES = 4
 
 
@@ -28,8 +28,8 @@ class StateCache:
 
     def put(self, state: State) -> None:
         """Keeps `state` as its run's."""
-        if state.run_id not in self._states:
-            self._held += _weight(state)
+        before = self._states.get(state.run_id)
+        self._held += _weight(state) - (_weight(before) if before else 0)
         self._states[state.run_id] = state
         self._states.move_to_end(state.run_id)
         while self._held > self._size:
@@ -44,5 +44,6 @@ class StateCache:
 
 
 def _weight(state: State) -> int:
-    """About what `state` takes, in bytes. It never changes: a plan's labels are frozen with it."""
-    return STATE_BYTES + sum(len(key) + len(value) for key, value in state.plan.labels.items()) * _CHAR_BYTES
+    """About what `state` takes, in bytes."""
+    texts = len(state.outcome) + sum(len(key) + len(value) for key, value in state.plan.labels.items())
+    return STATE_BYTES + texts * _CHAR_BYTES

@@ -27,9 +27,12 @@ def migrate_sqlite(file: Path) -> None:
     db = sqlite3.connect(file)
     try:
         held = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'schema'").fetchone()[0]
-        version, oldest = db.execute("SELECT version, oldest FROM schema").fetchone() if held else (0, 0)
+        numbers = db.execute("SELECT version, oldest FROM schema").fetchall() if held else [(0, 0)]
     finally:
         db.close()
+    if len(numbers) != 1 or not all(isinstance(number, int) for number in numbers[0]):
+        raise StoreError("the store's schema tells no version; restore the data folder from a backup")
+    version, oldest = numbers[0]
     if oldest > SCHEMA_VERSION:
         raise SchemaTooNew(
             f"the store's schema is version {version} and needs a server that knows version {oldest}; "

@@ -1,8 +1,8 @@
 """The ledger in an SQLite file, for one process: the embedded default.
 
-Rule (architecture.md, The ledger): the standard library's driver in one writer thread and one reader thread,
-WAL, `synchronous=FULL`, so that what is answered survives a power cut. One process owns the file; a lock file
-beside it says so.
+Rule (architecture.md, The ledger): the standard library's driver in one writer thread and one reader thread, and
+one for lists, which may take long; WAL, `synchronous=FULL`, so that what is answered survives a power cut. One
+process owns the file; a lock file beside it says so.
 """
 
 import asyncio
@@ -20,6 +20,9 @@ from .migrate import migrate_sqlite
 from .port import Append, Cursor, Row, Run, Standing, StoreError
 
 T = TypeVar("T")
+
+#: The columns of a run's row, by name: a newer schema may have more.
+_RUN = "run_id, address, start_time, labels, plan, finished"
 
 
 class StoreInUse(Exception):
@@ -46,17 +49,18 @@ class SqliteStore:
             file = folder / "ullage.db"
             migrate_sqlite(file)
             self._writer = _connect(file)
-            self._reader = _connect(file)
-            self._reader.execute("PRAGMA query_only = ON")
+            self._reader = _connect(file, reads_only=True)
+            self._lister = _connect(file, reads_only=True)
         except sqlite3.Error as error:
             self._lock.release()
-            raise StoreError("the SQLite file can't be opened") from error
+            raise _store_error("the SQLite file can't be opened", error) from error
         except BaseException:
             self._lock.release()
             raise
-        # A thread each, so that a long read never holds up a commit.
+        # A thread each, so that a long list never holds up a read, nor that a commit.
         self._writing = ThreadPoolExecutor(1, "ullage-write")
         self._reading = ThreadPoolExecutor(1, "ullage-read")
+        self._listing = ThreadPoolExecutor(1, "ullage-list")
 
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await _in_thread(self._writing, _transaction, self._writer, work)
@@ -115,8 +119,8 @@ class SqliteStore:
             where.append("(address = ? OR address > ? AND address < ?)")
             values += [address, f"{address}/", f"{address}0"]
         if finished is not None:
-            where.append("finished = ?")
-            values.append(finished)
+            # Said in the statement, because the index of the active runs fits no question with a parameter.
+            where.append(f"finished = {int(finished)}")
         for key, value in labels.items():
             where.append(
                 "EXISTS (SELECT 1 FROM json_each(labels) AS label WHERE label.key = ? AND label.value = ?)"
@@ -126,7 +130,9 @@ class SqliteStore:
             where.append("(start_time, run_id) < (?, ?)")
             values += after
         which = f"WHERE {' AND '.join(where)} ORDER BY start_time DESC, run_id DESC LIMIT ?"
-        return await self._read(lambda db: _standings(db, which, [*values, limit]))
+        return await _in_thread(
+            self._listing, _call, self._lister, lambda db: _standings(db, which, [*values, limit])
+        )
 
     async def find(self, request_id: str) -> Asked | None:
         def work(db: sqlite3.Connection) -> Asked | None:
@@ -167,13 +173,17 @@ class SqliteStore:
         )
 
     async def close(self) -> None:
-        for pool, connection in ((self._writing, self._writer), (self._reading, self._reader)):
+        for pool, connection in (
+            (self._writing, self._writer),
+            (self._reading, self._reader),
+            (self._listing, self._lister),
+        ):
             await _in_thread(pool, connection.close)
             pool.shutdown()
         self._lock.release()
 
 
-def _connect(file: Path) -> sqlite3.Connection:
+def _connect(file: Path, *, reads_only: bool = False) -> sqlite3.Connection:
     # isolation_level None: transactions are begun and ended in one place, below. A batch of each length is a
     # statement of its own, and each is prepared once.
     db = sqlite3.connect(file, isolation_level=None, check_same_thread=False, cached_statements=512)
@@ -182,6 +192,7 @@ def _connect(file: Path) -> sqlite3.Connection:
     # Pages that many runs share are written back once for many commits, and are found without asking the system.
     db.execute("PRAGMA wal_autocheckpoint = 4000")
     db.execute("PRAGMA cache_size = -16384")
+    db.execute(f"PRAGMA query_only = {int(reads_only)}")
     return db
 
 
@@ -196,7 +207,13 @@ def _call(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
     except sqlite3.IntegrityError:
         raise
     except sqlite3.Error as error:
-        raise StoreError("the SQLite file can't be used") from error
+        raise _store_error("the SQLite file can't be used", error) from error
+
+
+def _store_error(told: str, error: sqlite3.Error) -> StoreError:
+    """What SQLite says of it, with its name for it where it has one, as SQLITE_FULL."""
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    return StoreError(f"{told}: {error} ({name})")
 
 
 def _transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -242,8 +259,9 @@ def _append(db: sqlite3.Connection, batch: Sequence[Append]) -> list[bool]:
 def _put_run(db: sqlite3.Connection, append: Append) -> None:
     if append.begins is not None:
         run = append.begins
+        # Who won the first position begins the run; a row that no record stands behind is in nobody's way.
         db.execute(
-            "INSERT INTO runs (run_id, address, start_time, labels, plan, finished) VALUES (?, ?, ?, ?, ?, 0)",
+            f"INSERT OR REPLACE INTO runs ({_RUN}) VALUES (?, ?, ?, ?, ?, 0)",  # noqa: S608  # names of columns
             (run.run_id, run.address, run.start_time, json.dumps(dict(run.labels)), run.plan),
         )
     if append.finishes:
@@ -261,10 +279,10 @@ def _insert(db: sqlite3.Connection, batch: Sequence[Append]) -> None:
 def _standings(db: sqlite3.Connection, which: str, values: list[object]) -> list[Standing]:
     """How the runs that `which` picks stand: each row beside the last one of the run's ledger."""
     rows = db.execute(
-        f"SELECT runs.*, position, fold_version, state FROM (SELECT * FROM runs {which}) AS runs"  # noqa: S608
-        " JOIN ledger ON ledger.run_id = runs.run_id"
-        " AND position = (SELECT max(position) FROM ledger WHERE ledger.run_id = runs.run_id)"
-        " ORDER BY start_time DESC, runs.run_id DESC",
+        f"SELECT {_RUN}, position, fold_version, state FROM (SELECT {_RUN} FROM runs {which})"  # noqa: S608
+        " AS runs JOIN ledger USING (run_id)"
+        " WHERE position = (SELECT max(position) FROM ledger WHERE ledger.run_id = runs.run_id)"
+        " ORDER BY start_time DESC, run_id DESC",
         values,
     )
     return [

@@ -2,9 +2,10 @@
 
 Rule (wire.md, Errors): a refusal is answered as it is; a store that can't answer is STORE_UNAVAILABLE, whoever
 asked it. Anything else is a fault of ours: INTERNAL, with a fixed text and the request's id, and the cause in the
-log alone. Handlers never abort, and parse inside.
+log alone. Handlers never abort, and parse inside. A store that stays away is logged now and then, not a call.
 """
 
+import time
 import uuid
 from collections.abc import AsyncIterator
 from typing import NoReturn
@@ -19,6 +20,9 @@ from . import Context, Stream, Unary
 
 _log = structlog.get_logger()
 
+#: How often, in seconds, the log tells that the store can't answer.
+_TELL_SECONDS = 5.0
+
 _UNAVAILABLE = Refusal(
     Reason.STORE_UNAVAILABLE,
     "the store can't be reached; whether anything was recorded may not be known",
@@ -30,6 +34,9 @@ _UNAVAILABLE = Refusal(
 class Errors:
     """Answers refusals and faults as Statuses."""
 
+    def __init__(self) -> None:
+        self._told = float("-inf")
+
     def unary(self, method: Method, inner: Unary) -> Unary:
         """`inner`, whose refusals and faults are answered."""
 
@@ -37,7 +44,7 @@ class Errors:
             try:
                 return await inner(request, context)
             except Exception as error:  # whatever it is, the caller gets an answer and the log gets the cause
-                failure = _refusal(error, method, context)
+                failure = self._refusal(error, method, context)
             return await abort(context, failure, method.action)
 
         return call
@@ -51,16 +58,20 @@ class Errors:
                     yield answer
                 return
             except Exception as error:  # as above
-                failure = _refusal(error, method, context)
+                failure = self._refusal(error, method, context)
             await abort(context, failure, method.action)
 
         return call
 
-
-def _refusal(error: Exception, method: Method, context: Context) -> Refusal:
-    if isinstance(error, Refusal):
-        return error
-    return _UNAVAILABLE if isinstance(error, StoreError) else _fault(method, context)
+    def _refusal(self, error: Exception, method: Method, context: Context) -> Refusal:
+        if isinstance(error, Refusal):
+            return error
+        if not isinstance(error, StoreError):
+            return _fault(method, context)
+        if time.monotonic() - self._told >= _TELL_SECONDS:
+            self._told = time.monotonic()
+            _log.warning("the store can't answer", cause=str(error), method=method.path)
+        return _UNAVAILABLE
 
 
 async def abort(context: Context, refusal: Refusal, action: str) -> NoReturn:

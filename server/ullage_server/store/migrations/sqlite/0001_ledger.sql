@@ -25,6 +25,8 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_by_start ON runs (start_time, run_id);
 CREATE INDEX runs_by_address ON runs (address, start_time, run_id);
+-- Most runs are finished ones, and most lists are of the others.
+CREATE INDEX runs_active ON runs (start_time, run_id) WHERE finished = 0;
 
 CREATE TABLE commands (
     number     INTEGER PRIMARY KEY,
