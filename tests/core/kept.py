@@ -3,11 +3,22 @@
 from hypothesis import strategies as st
 
 from ullage_server.core.domain import MAX_INT32, MAX_TOKENS
+from ullage_server.core.exchange.classes import ContentClass
+from ullage_server.core.exchange.plan import Outcome
+from ullage_server.core.exchange.verdict import TextVerdict
 from ullage_server.core.gauge import Reading, Sounded
 from ullage_server.core.insertion import Insertion, InsertionKind, Lifetime, Placement
 from ullage_server.core.plan import MAX_TIME_BUDGET, Plan, Settled, Stated
-from ullage_server.core.records import Record, RunFinished, RunStarted, UsageObserved
+from ullage_server.core.records import (
+    ExchangeCompacted,
+    Record,
+    RunFinished,
+    RunForked,
+    RunStarted,
+    UsageObserved,
+)
 from ullage_server.core.settings import Rearm, Settings
+from ullage_server.core.state import Origin, State
 from ullage_server.core.usage import CountedUsage
 
 # What core may hold in each place.
@@ -98,6 +109,40 @@ usages = st.builds(
     output_tokens=st.none() | tokens,
     counted_as=words,
 )
+origins = st.builds(Origin, run_id=names, through_turn=counts)
+states = st.builds(
+    State,
+    run_id=names,
+    plan=plans,
+    position=turns,
+    start_time=moments,
+    update_time=moments,
+    finish_time=st.none() | moments,
+    outcome=words,
+    sounded=st.sampled_from(Sounded),
+    reading=st.none() | readings,
+    last_observed=counts,
+    last_compacted=counts,
+    last_reset_turn=counts,
+    window_epoch=counts,
+    origin=st.none() | origins,
+    insertions_given=counts,
+    insertion_tokens=tokens,
+    dropped_bytes=tokens,
+    named_window=st.none() | tokens,
+)
+digests = st.binary(min_size=32, max_size=32)
+verdicts = st.builds(
+    TextVerdict,
+    in_results=st.booleans(),
+    block=counts,
+    part=counts,
+    content=st.none() | st.sampled_from(ContentClass),
+    outcome=st.sampled_from(Outcome),
+    source_bytes=tokens,
+    result_bytes=tokens,
+    dropped_bytes=tokens,
+)
 records: st.SearchStrategy[Record] = st.one_of(
     st.builds(
         RunStarted,
@@ -122,6 +167,30 @@ records: st.SearchStrategy[Record] = st.one_of(
         reminder=st.none() | insertions,
         reading=st.none() | readings,
         sounded=st.sampled_from(Sounded),
+    ),
+    st.builds(
+        RunForked,
+        position=turns,
+        at=moments,
+        run_id=st.just("r"),
+        origin=origins,
+        stated=stated_plans,
+        in_force=stated_plans,
+        plan=plans,
+        settled=settled,
+        inherited=states,
+    ),
+    st.builds(
+        ExchangeCompacted,
+        position=turns,
+        at=moments,
+        turn=turns,
+        source_digest=digests,
+        result_digest=digests,
+        source_bytes=tokens,
+        result_bytes=tokens,
+        over_budget=st.booleans(),
+        verdicts=st.lists(verdicts, max_size=3).map(tuple),
     ),
     st.builds(RunFinished, position=turns, at=moments, outcome=words),
 )

@@ -4,18 +4,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.kept import insertions, moments, plans, readings, records, settled, stated_plans
-from ullage.v1 import insertion_pb2, plan_pb2, run_pb2
+from tests.core.kept import insertions, moments, plans, readings, records, settled, stated_plans, verdicts
+from ullage.v1 import exchange_pb2, insertion_pb2, ledger_pb2, plan_pb2, run_pb2
+from ullage_server.convert.exchange import verdicts_to
 from ullage_server.convert.gauge import insertion_to, reading_to, sounded_to
 from ullage_server.convert.ledger import record_to
 from ullage_server.convert.plan import plan_to, settled_to, stated_from, stated_to
+from ullage_server.convert.run import origin_to
 from ullage_server.convert.times import from_duration, to_duration, to_timestamp
 from ullage_server.core.domain import MAX_INT32
+from ullage_server.core.exchange.verdict import TextVerdict
 from ullage_server.core.gauge import Reading, Sounded
 from ullage_server.core.insertion import Insertion, InsertionKind, Lifetime, Placement
 from ullage_server.core.plan import Plan, Settled, Stated
-from ullage_server.core.records import Record, RunFinished, RunStarted, UsageObserved
+from ullage_server.core.records import (
+    ExchangeCompacted,
+    Record,
+    RunFinished,
+    RunForked,
+    RunStarted,
+    UsageObserved,
+)
 from ullage_server.core.settings import KEYS
+from ullage_server.core.state import State
 
 
 @given(plans)
@@ -117,9 +128,65 @@ def test_a_record_is_shown_with_all_it_holds(record: Record) -> None:
         reminder = told.reminder if told.HasField("reminder") else None
         assert reminder == (record.reminder and insertion_to(record.reminder))
         assert told.sounded == sounded_to(record.sounded)
+    elif isinstance(record, RunForked):
+        begun = shown.run_forked
+        assert (begun.stated, begun.plan) == (stated_to(record.stated), plan_to(record.plan))
+        assert list(begun.settled) == settled_to(record.settled)
+        assert begun.origin == origin_to(record.origin)
+        assert_state_is_shown(record.inherited, begun.inherited)
+    elif isinstance(record, ExchangeCompacted):
+        compacted = shown.exchange_compacted
+        for field in (
+            "turn",
+            "source_digest",
+            "result_digest",
+            "source_bytes",
+            "result_bytes",
+            "over_budget",
+        ):
+            assert getattr(compacted, field) == getattr(record, field)
+        assert list(compacted.verdicts) == verdicts_to(record.verdicts)
     else:
         assert isinstance(record, RunFinished)
         assert (shown.WhichOneof("happened"), shown.run_finished.outcome) == ("run_finished", record.outcome)
+
+
+def assert_state_is_shown(state: State, shown: ledger_pb2.FoldedRun) -> None:
+    assert shown.sounded == sounded_to(state.sounded)
+    assert (shown.reading if shown.HasField("reading") else None) == (state.reading and reading_to(state.reading))
+    assert (shown.origin if shown.HasField("origin") else None) == (state.origin and origin_to(state.origin))
+    for field, value in (
+        ("last_observed_turn", state.last_observed),
+        ("last_compacted_turn", state.last_compacted),
+        *((same, getattr(state, same)) for same in _SAME_NAME),
+    ):
+        assert getattr(shown, field) == value
+    assert shown.start_time.ToNanoseconds() == state.start_time
+    assert shown.update_time.ToNanoseconds() == state.update_time
+    assert shown.HasField("finish_time") == (state.finish_time is not None)
+    assert shown.finish_time.ToNanoseconds() == (state.finish_time or 0)
+    assert run_pb2.RunState.Name(shown.state) == ("RUN_STATE_FINISHED" if state.finished else "RUN_STATE_ACTIVE")
+
+
+_SAME_NAME = (
+    "context_tokens",
+    "last_reset_turn",
+    "window_epoch",
+    "outcome",
+    "insertions_given",
+    "insertion_tokens",
+    "dropped_bytes",
+)
+
+
+@given(verdicts)
+def test_a_verdict_is_shown_as_it_is(verdict: TextVerdict) -> None:
+    (shown,) = verdicts_to([verdict])
+    for field in ("in_results", "block", "part", "source_bytes", "result_bytes", "dropped_bytes"):
+        assert getattr(shown, field) == getattr(verdict, field)
+    content = "UNSPECIFIED" if verdict.content is None else verdict.content.name
+    assert exchange_pb2.ContentClass.Name(shown.content) == f"CONTENT_CLASS_{content}"
+    assert exchange_pb2.TextOutcome.Name(shown.outcome) == f"TEXT_OUTCOME_{verdict.outcome.name}"
 
 
 @given(moments, st.integers(0, 315_576_000_000 * 10**9))

@@ -4,20 +4,32 @@ import pytest
 from hypothesis import given
 from msgspec import msgpack
 
-from tests.core.kept import records
+from tests.core.kept import records, states
 from tests.core.runs import report, started, stated
 from ullage.v1 import ledger_pb2
 from ullage_server.core.errors import Reason, Refusal
+from ullage_server.core.exchange.classes import ContentClass
+from ullage_server.core.exchange.plan import Outcome
+from ullage_server.core.exchange.verdict import TextVerdict
 from ullage_server.core.fold import fold
 from ullage_server.core.observe import observe
-from ullage_server.core.records import Record, UsageObserved
-from ullage_server.store.codec import KINDS, decode_record, decode_state, encode_plan, encode_record, turn_of
+from ullage_server.core.records import ExchangeCompacted, Record, UsageObserved
+from ullage_server.core.state import State
+from ullage_server.store.codec import (
+    KINDS,
+    decode_record,
+    decode_state,
+    encode_plan,
+    encode_record,
+    encode_state,
+    turn_of,
+)
 
 
 @given(records)
 def test_a_record_comes_back_from_its_bytes(record: Record) -> None:
     assert decode_record("r", encode_record(record)) == record
-    assert turn_of(record) == (record.turn if isinstance(record, UsageObserved) else 0)
+    assert turn_of(record) == (record.turn if isinstance(record, UsageObserved | ExchangeCompacted) else 0)
 
 
 def test_every_kind_is_named_as_on_the_wire() -> None:
@@ -52,6 +64,29 @@ def test_a_record_is_written_as_it_was_written_first() -> None:
         [1, 305, 1000, 310, "input", False],
         2,
     ]
+
+
+def test_a_compacted_exchange_is_written_as_it_was_written_first() -> None:
+    verdict = TextVerdict(True, 1, 0, ContentClass.LOG, Outcome.CUT, 40_000, 16_384, 23_640)
+    kept = TextVerdict(False, 0, 0, None, Outcome.KEPT, 5, 5, 0)
+    record = ExchangeCompacted(2, 7, 1, b"s" * 32, b"r" * 32, 40_005, 16_389, False, (kept, verdict))
+    assert msgpack.decode(encode_record(record)) == [
+        "exchange_compacted",
+        2,
+        7,
+        1,
+        b"s" * 32,
+        b"r" * 32,
+        40_005,
+        16_389,
+        False,
+        [[False, 0, 0, None, 1, 5, 5, 0], [True, 1, 0, 4, 2, 40_000, 16_384, 23_640]],
+    ]
+
+
+@given(states)
+def test_a_state_comes_back_from_its_bytes(state: State) -> None:
+    assert decode_state(state.run_id, encode_plan(state), encode_state(state)) == state
 
 
 def longer(record: Record) -> bytes:
