@@ -1,6 +1,7 @@
 """One call of the asynchronous client: a deadline, the attempts within it, and errors by their reason.
 
-Rule: as in `calls`, on one event loop: a channel belongs to the loop of its first call.
+Rule: as in `calls`, on one event loop: a channel belongs to the loop of its first call. A task that is cancelled
+stays so; a call that the server cancelled is another thing, and an error like any other.
 """
 
 import asyncio
@@ -93,6 +94,8 @@ class AsyncCalls:
             try:
                 answer = await rpc(asked.request, timeout=attempts.left(self._clock()))
             except grpc.aio.AioRpcError as failure:
+                if self._closed and failure.code() is grpc.StatusCode.CANCELLED:
+                    raise RuntimeError(_CLOSED) from None
                 error = error_of(
                     failure.code(),
                     failure.details(),

@@ -1,6 +1,7 @@
 """One call of the synchronous client: a deadline, the attempts within it, and errors by their reason.
 
-Rule: no call without a deadline; only UNAVAILABLE is sent again (see `retries`), the same request each time.
+Rule: no call without a deadline; what is sent again (see `retries`) is the same request each time. Nobody can
+cancel a call that blocks its thread, so a cancelled one was ended by the server, or by the channel's close.
 """
 
 import random

@@ -173,7 +173,8 @@ class Internal(UllageError, reason="INTERNAL"):
 
 
 class ServerUnreachable(UllageError):
-    """No Ullage answered at the target: UNAVAILABLE, and not in the words of one. `reason` is empty.
+    """No Ullage answered at the target: UNAVAILABLE, or a call that the server broke off (CANCELLED) as one does
+    that goes down, and not in the words of an Ullage. `reason` is empty.
 
     Where a server had answered this client before, the call may have been recorded: send the same again; that
     is safe.
@@ -185,6 +186,7 @@ _UNTOLD: dict[grpc.StatusCode, type[UllageError]] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: DeadlinePassed,
     grpc.StatusCode.UNIMPLEMENTED: Unsupported,
     grpc.StatusCode.UNAVAILABLE: ServerUnreachable,
+    grpc.StatusCode.CANCELLED: ServerUnreachable,
 }
 _REASONS = {kind: reason for reason, kind in UllageError.by_reason.items()}
 
@@ -226,6 +228,9 @@ def error_of(
         recovery = "send the same again; that is safe, and if it was recorded the recorded answer comes back"
         if not met:
             recovery = f"no answer ever came from there: see that it is right, or set ULLAGE_TARGET; {recovery}"
+    elif code is grpc.StatusCode.CANCELLED:
+        message = f"the server at {target} broke the call off: {message}"
+        recovery = "send the same again when it is back; that is safe"
     elif kind is ServerUnreachable:
         message = f"no Ullage server answers at {target}: {message}"
         recovery = "start one with `ullage serve`, or set ULLAGE_TARGET to where one listens"

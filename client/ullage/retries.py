@@ -1,7 +1,8 @@
 """When a call that failed is sent again, and when it is given up.
 
-Rule: only UNAVAILABLE is sent again, and only within the call's own time; every call has a natural key or a
-request id, so the same request sent twice is answered as if sent once. Waits grow from 50 ms to 1 s, up to half
+Rule: only UNAVAILABLE is sent again, and CANCELLED where nobody here cancelled (a server that goes down ends its
+calls so), and only within the call's own time; every call has a natural key or a request id, so the same request
+sent twice is answered as if sent once. Waits grow from 50 ms to 1 s, up to half
 of each left to chance, so that many callers do not come at once; a server that says how long to wait is obeyed.
 Where no Ullage has ever answered this client, none is likely to come: that is given up after 2 s.
 """
@@ -49,7 +50,7 @@ class Attempts:
 
         `chance` is a random number from 0 to 1; `met` says whether a server has answered this client before.
         """
-        if error.code is not grpc.StatusCode.UNAVAILABLE:
+        if error.code is not grpc.StatusCode.UNAVAILABLE and not isinstance(error, ServerUnreachable):
             return None
         if error.reason and error.retry_delay is None:
             return None  # the service says so itself, and that waiting does not help

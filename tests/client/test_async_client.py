@@ -12,7 +12,7 @@ import pytest
 from google.protobuf.message import Message
 
 import ullage
-from tests.client.wire import NOTHING, UNREACHABLE, Failing, started
+from tests.client.wire import CANCELLED, NOTHING, UNREACHABLE, Failing, started
 from ullage.async_calls import AsyncCalls
 from ullage.v1 import building_pb2, building_service_pb2, run_pb2, run_service_pb2
 
@@ -111,6 +111,33 @@ async def test_unavailable_is_sent_again_unchanged(folder: Path) -> None:
     assert len(server.calls) == 3
     assert len(set(server.calls)) == 1
     assert pauses == [0.025, 0.05]
+
+
+async def test_a_call_that_a_server_going_down_cancels_is_sent_again_under_its_number(folder: Path) -> None:
+    async with talking(folder, started(), CANCELLED, CANCELLED, NOTHING) as (client, server, pauses):
+        run = await client.start_run()
+        await run.observe(7)
+    assert server.turns == [1, 1, 1]
+    assert pauses == [0.025, 0.05]
+
+
+async def test_a_server_that_only_cancels_is_told_as_unreachable_and_not_as_a_cancelled_task(folder: Path) -> None:
+    server = RawServer(*[CANCELLED] * 50)
+    async with serving(folder, server) as target, ullage.AsyncClient(target, timeout=0.5) as client:
+        with pytest.raises(ullage.ServerUnreachable, match="broke the call off"):
+            await client.start_run()
+    assert len(server.calls) > 1
+
+
+async def test_a_task_that_is_cancelled_stays_so_and_sends_nothing_again(folder: Path) -> None:
+    async with talking(folder, 5.0) as (client, server, pauses):
+        asking = asyncio.create_task(client.get_run("r1"))
+        await asyncio.sleep(0.2)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        assert asking.cancelled()
+    assert (len(server.calls), pauses) == (1, [])
 
 
 async def test_nothing_else_is_sent_again(folder: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import ullage
 from tests.client.scripted import Scripted
-from tests.client.wire import BUILDINGS, NOTHING, RUNS, UNREACHABLE, Failing, started
+from tests.client.wire import BUILDINGS, CANCELLED, NOTHING, RUNS, UNREACHABLE, Failing, started
 from ullage.v1 import building_pb2, building_service_pb2, insertion_pb2, reading_pb2, run_pb2, run_service_pb2
 
 START, OBSERVE, GET, LIST = RUNS["StartRun"], RUNS["ObserveUsage"], RUNS["GetRun"], RUNS["ListRuns"]
@@ -72,6 +72,26 @@ def test_unavailable_is_sent_again_unchanged_until_it_is_answered() -> None:
     assert server.pauses == [0.025, 0.05]
 
 
+def test_a_call_that_a_server_going_down_cancels_is_sent_again_under_its_number() -> None:
+    server = Scripted((START, started()), (OBSERVE, CANCELLED), (OBSERVE, CANCELLED), (OBSERVE, NOTHING))
+    with server.serving() as client:
+        run = client.start_run()
+        run.observe(7)
+    assert turns(server) == [1, 1, 1]
+    assert server.requests[1] == server.requests[2] == server.requests[3]
+    assert server.pauses == [0.025, 0.05]
+
+
+def test_a_server_that_only_cancels_is_told_as_unreachable() -> None:
+    server = Scripted(*[(START, CANCELLED)] * 8, timeout=100)
+    with server.serving() as client, pytest.raises(ullage.ServerUnreachable) as raised:
+        client.start_run("r1")
+    assert server.time.time() <= 2
+    assert raised.value.code is grpc.StatusCode.CANCELLED
+    assert "unix:/nowhere" in raised.value.message
+    assert "send the same again" in raised.value.recovery
+
+
 def test_a_made_request_id_is_one_per_call() -> None:
     answer = building_service_pb2.ConfigureBuildingResponse(building=building_pb2.Building(address="lab"))
     method = BUILDINGS["ConfigureBuilding"]
@@ -87,7 +107,12 @@ def test_a_made_request_id_is_one_per_call() -> None:
 
 
 @pytest.mark.parametrize(
-    "code", [code for code in grpc.StatusCode if code not in (grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE)]
+    "code",
+    [
+        code
+        for code in grpc.StatusCode
+        if code not in (grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+    ],
 )
 def test_nothing_else_is_sent_again(code: grpc.StatusCode) -> None:
     server = Scripted((START, Failing(code)))

@@ -61,6 +61,7 @@ def test_a_reason_of_a_newer_server_is_kept_as_it_is() -> None:
     ("code", "kind", "reason"),
     [
         (grpc.StatusCode.UNAVAILABLE, ullage.ServerUnreachable, ""),
+        (grpc.StatusCode.CANCELLED, ullage.ServerUnreachable, ""),
         (grpc.StatusCode.DEADLINE_EXCEEDED, ullage.DeadlinePassed, "DEADLINE_PASSED"),
         (grpc.StatusCode.UNIMPLEMENTED, ullage.Unsupported, "UNSUPPORTED"),
         (grpc.StatusCode.RESOURCE_EXHAUSTED, ullage.UllageError, ""),

@@ -58,6 +58,8 @@ class Failing:
 
 
 UNREACHABLE = Failing(grpc.StatusCode.UNAVAILABLE, message="Connection refused")
+#: How grpc ends the calls of a server that is stopped.
+CANCELLED = Failing(grpc.StatusCode.CANCELLED, message="CANCELLED")
 
 
 def started(run_id: str = "r1", *, last_turn: int = 0) -> run_service_pb2.StartRunResponse:
