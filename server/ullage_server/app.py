@@ -24,6 +24,7 @@ from .ladder.files import TomlFiles
 from .ladder.ladder import Ladder
 from .ops.address import bind, check_listen, hold_socket, is_local
 from .rpc.building_service import BuildingService
+from .rpc.call_service import CallService
 from .rpc.exchange_service import ExchangeService
 from .rpc.exchange_work import Worker
 from .rpc.interceptors.admission import Admission
@@ -65,6 +66,7 @@ def answers(
     buildings = BuildingService(ladder)
     return {
         "StartRun": runs.start_run,
+        "PrepareCall": CallService(ledger, ladder, now).prepare_call,
         "ObserveUsage": runs.observe_usage,
         "FinishRun": runs.finish_run,
         "GetRun": runs.get_run,

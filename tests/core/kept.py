@@ -10,15 +10,17 @@ from ullage_server.core.gauge import Reading, Sounded
 from ullage_server.core.insertion import Insertion, InsertionKind, Lifetime, Placement
 from ullage_server.core.plan import MAX_TIME_BUDGET, Plan, Settled, Stated
 from ullage_server.core.records import (
+    CallPrepared,
     ExchangeCompacted,
     Record,
     RunFinished,
     RunForked,
     RunStarted,
     UsageObserved,
+    WindowReset,
 )
 from ullage_server.core.settings import Rearm, Settings
-from ullage_server.core.state import Origin, State
+from ullage_server.core.state import Memory, Origin, State, Undo
 from ullage_server.core.usage import CountedUsage
 
 # What core may hold in each place.
@@ -110,6 +112,26 @@ usages = st.builds(
     counted_as=words,
 )
 origins = st.builds(Origin, run_id=names, through_turn=counts)
+ids = st.lists(words, max_size=3).map(tuple)
+memories = st.builds(
+    Memory,
+    prepared_turn=counts,
+    given_ids=ids,
+    notice_prompt=st.integers(-1, MAX_INT32),
+    notice_text=words,
+    time_told=st.tuples(counts, counts, counts, counts),
+    session_in_window=st.booleans(),
+    said=ids,
+    waiting=ids,
+    undo=st.none()
+    | st.builds(
+        Undo,
+        last_reset_turn=counts,
+        sounded=st.sampled_from(Sounded),
+        stale=st.booleans(),
+        session_in_window=st.booleans(),
+    ),
+)
 states = st.builds(
     State,
     run_id=names,
@@ -130,6 +152,8 @@ states = st.builds(
     insertion_tokens=tokens,
     dropped_bytes=tokens,
     named_window=st.none() | tokens,
+    clock_start=moments,
+    memory=memories,
 )
 digests = st.binary(min_size=32, max_size=32)
 verdicts = st.builds(
@@ -192,5 +216,20 @@ records: st.SearchStrategy[Record] = st.one_of(
         over_budget=st.booleans(),
         verdicts=st.lists(verdicts, max_size=3).map(tuple),
     ),
+    st.builds(
+        CallPrepared,
+        position=turns,
+        at=moments,
+        turn=turns,
+        step=turns,
+        insertions=st.lists(insertions, max_size=3).map(tuple),
+        window_reset=st.booleans(),
+        model=words,
+        context_tokens=st.none() | tokens,
+        found_context_tokens=st.none() | tokens,
+        unplaced_ids=ids,
+        time_remaining=st.none() | moments,
+    ),
+    st.builds(WindowReset, position=turns, at=moments, turn=turns, taken_back=st.booleans()),
     st.builds(RunFinished, position=turns, at=moments, outcome=words),
 )

@@ -71,7 +71,7 @@ def _list_buildings(wire: Wire) -> Message:
 
 
 #: RPCs that are built and whose fields are not yet tried one by one.
-UNTRIED = {"CompactExchange", "ForkRun", "ReadLedger", "ReplayExchanges"}
+UNTRIED = {"CompactExchange", "ForkRun", "PrepareCall", "ReadLedger", "ReplayExchanges"}
 
 #: By RPC; several where no one request holds every message that its fields stand in.
 GOOD: dict[str, tuple[Make, ...]] = {

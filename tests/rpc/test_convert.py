@@ -18,12 +18,14 @@ from ullage_server.core.gauge import Reading, Sounded
 from ullage_server.core.insertion import Insertion, InsertionKind, Lifetime, Placement
 from ullage_server.core.plan import Plan, Settled, Stated
 from ullage_server.core.records import (
+    CallPrepared,
     ExchangeCompacted,
     Record,
     RunFinished,
     RunForked,
     RunStarted,
     UsageObserved,
+    WindowReset,
 )
 from ullage_server.core.settings import KEYS
 from ullage_server.core.state import State
@@ -146,6 +148,19 @@ def test_a_record_is_shown_with_all_it_holds(record: Record) -> None:
         ):
             assert getattr(compacted, field) == getattr(record, field)
         assert list(compacted.verdicts) == verdicts_to(record.verdicts)
+    elif isinstance(record, CallPrepared):
+        prepared = shown.call_prepared
+        assert list(prepared.insertions) == list(map(insertion_to, record.insertions))
+        assert list(prepared.unplaced_ids) == list(record.unplaced_ids)
+        for field in ("turn", "step", "window_reset", "model"):
+            assert getattr(prepared, field) == getattr(record, field)
+        for field in ("context_tokens", "found_context_tokens"):
+            assert (getattr(prepared, field) if prepared.HasField(field) else None) == getattr(record, field)
+        left = prepared.time_remaining.ToNanoseconds() if prepared.HasField("time_remaining") else None
+        assert left == record.time_remaining
+    elif isinstance(record, WindowReset):
+        reset = shown.window_reset
+        assert (reset.turn, reset.taken_back) == (record.turn, record.taken_back)
     else:
         assert isinstance(record, RunFinished)
         assert (shown.WhichOneof("happened"), shown.run_finished.outcome) == ("run_finished", record.outcome)

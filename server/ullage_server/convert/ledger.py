@@ -2,13 +2,21 @@
 
 from ullage.v1 import ledger_pb2, run_pb2
 
-from ..core.records import ExchangeCompacted, Record, RunForked, RunStarted, UsageObserved
+from ..core.records import (
+    CallPrepared,
+    ExchangeCompacted,
+    Record,
+    RunForked,
+    RunStarted,
+    UsageObserved,
+    WindowReset,
+)
 from ..core.state import State
 from .exchange import verdicts_to
 from .gauge import insertion_to, reading_to, sounded_to
 from .plan import plan_to, settled_to, stated_to
 from .run import origin_to
-from .times import to_timestamp
+from .times import to_duration, to_timestamp
 
 
 def record_to(record: Record) -> ledger_pb2.LedgerRecord:
@@ -44,6 +52,10 @@ def record_to(record: Record) -> ledger_pb2.LedgerRecord:
                 verdicts=verdicts_to(record.verdicts),
             )
         )
+    elif isinstance(record, CallPrepared):
+        message.call_prepared.CopyFrom(_prepared_to(record))
+    elif isinstance(record, WindowReset):
+        message.window_reset.CopyFrom(ledger_pb2.WindowReset(turn=record.turn, taken_back=record.taken_back))
     else:
         message.run_finished.CopyFrom(ledger_pb2.RunFinished(outcome=record.outcome))
     return message
@@ -66,6 +78,21 @@ def _observed_to(record: UsageObserved) -> ledger_pb2.UsageObserved:
         reminder=None if record.reminder is None else insertion_to(record.reminder),
         reading=None if record.reading is None else reading_to(record.reading),
         sounded=sounded_to(record.sounded),
+    )
+
+
+def _prepared_to(record: CallPrepared) -> ledger_pb2.CallPrepared:
+    left = record.time_remaining
+    return ledger_pb2.CallPrepared(
+        turn=record.turn,
+        step=record.step,
+        insertions=[insertion_to(insertion) for insertion in record.insertions],
+        window_reset=record.window_reset,
+        model=record.model,
+        context_tokens=record.context_tokens,
+        found_context_tokens=record.found_context_tokens,
+        unplaced_ids=record.unplaced_ids,
+        time_remaining=None if left is None else to_duration(left),
     )
 
 

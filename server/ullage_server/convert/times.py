@@ -8,6 +8,8 @@ from ..core.errors import invalid
 _SECOND = 1_000_000_000
 #: The Duration type's own bound: about 10,000 years.
 _MAX_SECONDS = 315_576_000_000
+#: The second day of the year 1 and the last but one of 9999.
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800 + 86_400, 253_402_300_799 - 86_400
 
 
 def to_timestamp(nanoseconds: int) -> Timestamp:
@@ -21,8 +23,13 @@ def put_timestamp(message: Timestamp, nanoseconds: int) -> None:
     message.seconds, message.nanos = divmod(nanoseconds, _SECOND)
 
 
-def from_timestamp(at: Timestamp) -> int:
-    """A Timestamp of our own writing as nanoseconds since the Unix epoch."""
+def from_timestamp(field: str, at: Timestamp) -> int:
+    """A caller's Timestamp in nanoseconds since the Unix epoch; refused, naming `field`, where it has no date.
+
+    The first and the last day of the type's years 1 to 9999 are refused too: in some time zone they are others.
+    """
+    if not _FIRST_SECOND <= at.seconds <= _LAST_SECOND or not 0 <= at.nanos < _SECOND:
+        raise invalid(field, f"{field} is no time in the years 1 to 9999, with nanos from 0 to below a second")
     return at.seconds * _SECOND + at.nanos
 
 

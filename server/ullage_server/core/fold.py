@@ -6,11 +6,24 @@ live, after a restart, on another server, by a fork and by a replay; nothing els
 
 from msgspec.structs import replace
 
-from .records import ExchangeCompacted, Record, RunFinished, RunForked, RunStarted, UsageObserved
-from .state import State
+from . import registry, time_budget
+from .insertion import Insertion, InsertionKind, Lifetime, turn_of
+from .records import (
+    CallPrepared,
+    ExchangeCompacted,
+    Record,
+    RunFinished,
+    RunForked,
+    RunStarted,
+    UsageObserved,
+    WindowReset,
+)
+from .session_context import names_session
+from .state import Memory, State
+from .window_reset import told
 
 #: The version of this fold. A stored state of another version is not used: the ledger is folded anew.
-FOLD_VERSION = 1
+FOLD_VERSION = 2
 
 
 def fold(state: State | None, record: Record) -> State:
@@ -25,6 +38,10 @@ def fold(state: State | None, record: Record) -> State:
         return _observed(state, record)
     if isinstance(record, ExchangeCompacted):
         return _compacted(state, record)
+    if isinstance(record, CallPrepared):
+        return _prepared(state, record)
+    if isinstance(record, WindowReset):
+        return _reset(state, record)
     return _finished(state, record)
 
 
@@ -35,6 +52,7 @@ def _started(record: RunStarted) -> State:
         position=record.position,
         start_time=record.at,
         update_time=record.at,
+        clock_start=record.at,
     )
 
 
@@ -58,6 +76,9 @@ def _observed(run: State, record: UsageObserved) -> State:
         # A call that comes back to the plan's own model comes back to the plan's window.
         named = None if record.model == run.plan.model else record.found_context_tokens
     given = record.reminder
+    memory = run.memory
+    if record.opens_window and memory.session_in_window:
+        memory = replace(memory, session_in_window=False)
     return replace(
         run,
         position=record.position,
@@ -70,7 +91,77 @@ def _observed(run: State, record: UsageObserved) -> State:
         window_epoch=run.window_epoch + record.opens_window,
         insertions_given=run.insertions_given + (given is not None),
         insertion_tokens=run.insertion_tokens + (given.estimated_tokens if given is not None else 0),
+        memory=memory,
     )
+
+
+def _prepared(run: State, record: CallPrepared) -> State:
+    new = [
+        one
+        for one in record.insertions
+        if turn_of(one.id) == record.turn and one.id not in _given_for(run, record)
+    ]
+    run = told(run, record.turn, record.window_reset)
+    return replace(
+        run,
+        position=record.position,
+        update_time=record.at,
+        insertions_given=run.insertions_given + len(new),
+        insertion_tokens=run.insertion_tokens + sum(one.estimated_tokens for one in new),
+        memory=_remembered(run, record, new),
+    )
+
+
+def _remembered(run: State, record: CallPrepared, new: list[Insertion]) -> Memory:
+    memory = run.memory
+    given = [one.id for one in record.insertions]
+    notices = [one.text for one in new if one.kind is InsertionKind.NOTICE]
+    said = [
+        key.removeprefix(registry.KEY)
+        for one in new
+        if one.kind is InsertionKind.REGISTERED and one.lifetime is Lifetime.DURABLE
+        for key in one.keys
+    ]
+    time_told = memory.time_told
+    if run.plan.time_budget is not None and record.time_remaining is not None and _tells_time(record):
+        due = time_budget.due(
+            time_told,
+            record.turn,
+            run.plan.time_budget,
+            record.time_remaining,
+            time_budget.turns_of(record.unplaced_ids),
+        )
+        time_told = time_budget.after(time_told, record.turn, due)
+    return replace(
+        memory,
+        prepared_turn=record.turn,
+        given_ids=tuple(dict.fromkeys((*_given_for(run, record), *given))),
+        notice_prompt=record.turn - record.step if notices else memory.notice_prompt,
+        notice_text=notices[-1] if notices else memory.notice_text,
+        time_told=time_told,
+        session_in_window=memory.session_in_window or any(map(names_session, record.insertions)),
+        said=(*memory.said, *said),
+        waiting=tuple(
+            id
+            for id in dict.fromkeys((*memory.waiting, *record.unplaced_ids))
+            if id not in given and not id.endswith(f"/{time_budget.KEY}")
+        ),
+    )
+
+
+def _given_for(run: State, record: CallPrepared | WindowReset) -> tuple[str, ...]:
+    """What was given before for the turn of `record`."""
+    return run.memory.given_ids if run.memory.prepared_turn == record.turn else ()
+
+
+def _tells_time(record: CallPrepared) -> bool:
+    return any(one.kind is InsertionKind.TIME_BUDGET for one in record.insertions)
+
+
+def _reset(run: State, record: WindowReset) -> State:
+    run = told(run, record.turn, not record.taken_back)
+    memory = replace(run.memory, prepared_turn=record.turn, given_ids=_given_for(run, record))
+    return replace(run, position=record.position, update_time=record.at, memory=memory)
 
 
 def _compacted(run: State, record: ExchangeCompacted) -> State:

@@ -16,11 +16,12 @@ from .errors import Reason, Refusal, invalid
 from .fold import fold
 from .names import check_labels
 from .plan import Catalogue, Frozen, Plan, Stated, find_window, layers, planned, settle, settled_window
-from .records import ExchangeCompacted, Record, RunFinished, RunForked, RunStarted, UsageObserved
+from .records import Record, RunFinished, RunForked, RunStarted
 from .run import subject
 from .rung import Rung
 from .settings import KEYS
 from .state import Origin, State
+from .time_budget import UNTOLD
 
 _BUDGET = "exchange.budget_bytes"
 
@@ -124,9 +125,9 @@ def belongs(record: Record, through_turn: int) -> bool:
     """Whether a branch through `through_turn` inherits `record` of its mother."""
     if isinstance(record, RunStarted | RunForked):
         return True
-    if isinstance(record, UsageObserved | ExchangeCompacted):
-        return record.turn <= through_turn
-    return not isinstance(record, RunFinished)
+    if isinstance(record, RunFinished):
+        return False
+    return record.turn <= through_turn
 
 
 def inherit(state: State | None, records: Iterable[Record], through_turn: int) -> State | None:
@@ -148,4 +149,7 @@ def fork(
     inherited = replace(
         mother, last_observed=origin.through_turn, last_compacted=origin.through_turn, named_window=named
     )
+    if own.time_budget is not None:
+        # A budget of its own runs from here, and is told from its first step on.
+        inherited = replace(inherited, clock_start=at, memory=replace(inherited.memory, time_told=UNTOLD))
     return RunForked(1, at, run_id, origin, own, stated, frozen.plan, frozen.settled, inherited)

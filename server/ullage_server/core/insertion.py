@@ -49,6 +49,12 @@ class Insertion(Kept, frozen=True):
     estimated_tokens: int
 
 
+def turn_of(id: str) -> int:
+    """The turn that an insertion's `id` is of; 0 where it is no such id."""
+    turn = id.partition("/")[0]
+    return int(turn) if turn.isascii() and turn.isdigit() and len(turn) <= len(str(MAX_INT32)) else 0
+
+
 def estimate_tokens(text: str) -> int:
     """About how many tokens `text` costs: a fourth of its UTF-8 bytes, rounded up. Said of insertions only."""
     return min((len(text.encode()) + 3) // 4, MAX_INT32)

@@ -7,18 +7,16 @@ from this report on. A report without usage observes nothing: the last reading s
 """
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from . import gauge
 from .domain import check_tokens, check_turn
 from .errors import Reason, Refusal
-from .gauge import Sounded
 from .names import check_model
 from .records import UsageObserved
 from .run import check_going, subject
-from .settings import Rearm
 from .state import State
 from .usage import CountedUsage
+from .window_reset import counts, reset
 
 
 class Report(Struct, frozen=True):
@@ -67,13 +65,8 @@ def observe(
         )
     if report.model and report.model == run.plan.model and report.context_tokens is None:
         found_window = run.plan.context_tokens or None
-    opens_window = report.window_reset and run.last_reset_turn != report.turn
-    sounded, reading = run.sounded, run.reading
-    if opens_window:
-        if run.plan.settings.context_rearm is Rearm.PER_WINDOW:
-            sounded = Sounded.NOTHING
-        if reading is not None:
-            reading = replace(reading, stale=True)
+    opens_window = report.window_reset and counts(run, report.turn)
+    sounded, reading = reset(run) if opens_window else (run.sounded, run.reading)
     reminder = None
     if report.usage is not None:
         window = report.context_tokens if report.context_tokens is not None else found_window

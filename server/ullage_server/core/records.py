@@ -66,6 +66,35 @@ class UsageObserved(Kept, frozen=True, tag="usage_observed"):
     sounded: Sounded
 
 
+class CallPrepared(Kept, frozen=True, tag="call_prepared"):
+    """A call was prepared, and something was said for it or waits: `insertions` is the answer.
+
+    `unplaced_ids` are the known insertions that came to stand nowhere; `time_remaining` is what was left of the
+    time budget, in nanoseconds, None where the run has none. The windows are as in UsageObserved.
+    """
+
+    position: int
+    at: int
+    turn: int
+    step: int
+    insertions: tuple[Insertion, ...]
+    window_reset: bool
+    model: str
+    context_tokens: int | None
+    found_context_tokens: int | None
+    unplaced_ids: tuple[str, ...]
+    time_remaining: int | None
+
+
+class WindowReset(Kept, frozen=True, tag="window_reset"):
+    """A window reset was told, or taken back, before a call for which nothing was said."""
+
+    position: int
+    at: int
+    turn: int
+    taken_back: bool
+
+
 class ExchangeCompacted(Kept, frozen=True, tag="exchange_compacted"):
     """A turn's exchange was compacted. Its digests and the verdicts are kept; its texts are not."""
 
@@ -88,4 +117,4 @@ class RunFinished(Kept, frozen=True, tag="run_finished"):
     outcome: str
 
 
-Record = RunStarted | RunForked | UsageObserved | ExchangeCompacted | RunFinished
+Record = RunStarted | RunForked | CallPrepared | WindowReset | UsageObserved | ExchangeCompacted | RunFinished

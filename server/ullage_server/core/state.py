@@ -6,6 +6,7 @@ Rule (architecture.md, One way through): a state is made by the fold alone.
 from .gauge import Reading, Sounded
 from .kept import Kept
 from .plan import Plan
+from .time_budget import UNTOLD
 
 
 class Origin(Kept, frozen=True):
@@ -15,11 +16,45 @@ class Origin(Kept, frozen=True):
     through_turn: int
 
 
+class Undo(Kept, frozen=True):
+    """What a window reset that was told before a call replaced, for where it is taken back."""
+
+    last_reset_turn: int
+    sounded: Sounded
+    stale: bool
+    session_in_window: bool
+
+
+class Memory(Kept, frozen=True):
+    """What is remembered of the calls that were prepared.
+
+    `prepared_turn` is the newest turn with a record of it, 0 for none, and `given_ids` what was given for that
+    turn; `notice_prompt` the prompt of the last notice, -1 for none; `time_told` the turn that each step of the
+    time budget was told in; `session_in_window` whether the session's id was given since the last reset; `said`
+    the ids of the durable reminders said; `waiting` those of insertions that wait for a user message.
+    """
+
+    prepared_turn: int = 0
+    given_ids: tuple[str, ...] = ()
+    notice_prompt: int = -1
+    notice_text: str = ""
+    time_told: tuple[int, ...] = UNTOLD
+    session_in_window: bool = False
+    said: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    undo: Undo | None = None
+
+
+#: Of a run whose calls nobody prepared.
+NO_MEMORY = Memory()
+
+
 class State(Kept, frozen=True):
     """How a run stands after `position` records. Times in nanoseconds since the epoch; 0 turns: none yet.
 
     `named_window` is the window that a report named, in tokens, None while the plan's holds; `last_reset_turn` the
-    turn that the last counted window reset was told for. In a branch `last_observed` and `last_compacted` begin
+    turn that the last counted window reset was told for; `clock_start` the time from which its time budget runs.
+    In a branch `last_observed` and `last_compacted` begin
     with the turn it left its mother at.
     """
 
@@ -41,6 +76,8 @@ class State(Kept, frozen=True):
     insertion_tokens: int = 0
     dropped_bytes: int = 0
     named_window: int | None = None
+    clock_start: int = 0
+    memory: Memory = NO_MEMORY
 
     @property
     def context_tokens(self) -> int:

@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 
 from ..core.errors import Reason, Refusal
 from ..core.plan import Plan
-from ..core.records import ExchangeCompacted, Record, UsageObserved
+from ..core.records import Record, RunFinished, RunForked, RunStarted
 from ..core.run import subject
 from ..core.state import State
 
@@ -30,7 +30,7 @@ _decode_state = msgpack.Decoder(tuple[_CHANGING]).decode  # type: ignore[valid-t
 
 def turn_of(record: Record) -> int:
     """The turn `record` belongs to; 0 for none."""
-    return record.turn if isinstance(record, UsageObserved | ExchangeCompacted) else 0
+    return 0 if isinstance(record, RunStarted | RunForked | RunFinished) else record.turn
 
 
 def encode_record(record: Record) -> bytes:

@@ -93,9 +93,9 @@ class Ledger:
         # It is not kept: a command of the run may go on from a later one meanwhile.
         return await self._load(run_id)
 
-    async def recorded(self, run_id: str, kind: type[R], turn: int) -> R | None:
-        """The newest record of that kind for that turn; None where there is none."""
-        row = await self._store.row_of_turn(run_id, KINDS[kind], turn)
+    async def recorded(self, run_id: str, kind: type[R], turn: int, *, first: bool = False) -> R | None:
+        """The newest record of that kind for that turn, or the `first`; None where there is none."""
+        row = await self._store.row_of_turn(run_id, KINDS[kind], turn, first=first)
         record = None if row is None else decode_record(run_id, row.payload)
         return record if isinstance(record, kind) else None
 

@@ -49,8 +49,8 @@ class MemoryStore:
         first = max(from_position, 1) - 1
         return [Row(a.position, a.payload) for a in self._ledgers.get(run_id, [])[first : first + limit]]
 
-    async def row_of_turn(self, run_id: str, kind: str, turn: int) -> Row | None:
-        for append in reversed(self._ledgers.get(run_id, ())):
+    async def row_of_turn(self, run_id: str, kind: str, turn: int, *, first: bool = False) -> Row | None:
+        for append in self._ledgers.get(run_id, [])[:: 1 if first else -1]:
             if append.kind == kind and append.turn == turn:
                 return Row(append.position, append.payload)
         return None

@@ -86,8 +86,8 @@ class Store(Journal, Protocol):
     async def rows(self, run_id: str, from_position: int, limit: int) -> list[Row]:
         """At most `limit` records from `from_position` on, in order."""
 
-    async def row_of_turn(self, run_id: str, kind: str, turn: int) -> Row | None:
-        """The newest record of that kind for that turn."""
+    async def row_of_turn(self, run_id: str, kind: str, turn: int, *, first: bool = False) -> Row | None:
+        """The newest record of that kind for that turn, or the `first`; None where there is none."""
 
     async def page(
         self, address: str, finished: bool | None, labels: Mapping[str, str], after: Cursor | None, limit: int

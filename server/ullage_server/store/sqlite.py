@@ -99,11 +99,13 @@ class SqliteStore:
             ]
         )
 
-    async def row_of_turn(self, run_id: str, kind: str, turn: int) -> Row | None:
+    async def row_of_turn(self, run_id: str, kind: str, turn: int, *, first: bool = False) -> Row | None:
+        order = "ASC" if first else "DESC"
+
         def work(db: sqlite3.Connection) -> Row | None:
             row = db.execute(
-                "SELECT position, payload FROM ledger WHERE run_id = ? AND kind = ? AND turn = ?"
-                " ORDER BY position DESC LIMIT 1",
+                "SELECT position, payload FROM ledger WHERE run_id = ? AND kind = ? AND turn = ?"  # noqa: S608
+                f" ORDER BY position {order} LIMIT 1",
                 (run_id, kind, turn),
             ).fetchone()
             return None if row is None else Row(*row)

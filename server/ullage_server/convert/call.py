@@ -1,0 +1,52 @@
+"""A call that is about to be made, as PrepareCall tells of it."""
+
+from ullage.v1 import insertion_pb2
+from ullage.v1.run_service_pb2 import PrepareCallRequest
+
+from ..core.call import Call, Tail, TailRole
+from ..core.errors import invalid
+from ..core.insertion import Lifetime
+from ..core.registry import DEFAULT_PRIORITY, Candidate, Edge
+from .times import from_duration, from_timestamp
+
+
+def call_from(request: PrepareCallRequest) -> Call:
+    """The call of a request; refused where a value is none of its type's."""
+    role = request.tail.role
+    if role not in _ROLES:
+        raise invalid("tail.role", f"tail.role is {role}, no value of TailRole")
+    left = request.time_remaining
+    return Call(
+        turn=request.turn,
+        step=request.step,
+        tail=Tail(_ROLES[role], request.tail.is_error, request.tail.history_has_model_output),
+        candidates=tuple(map(_candidate, request.candidates)),
+        time_remaining=from_duration("time_remaining", left) if request.HasField("time_remaining") else None,
+        session_id_in_context=(
+            request.session_id_in_context if request.HasField("session_id_in_context") else None
+        ),
+        window_reset=request.window_reset,
+        unplaced_ids=tuple(request.unplaced_ids),
+        now=from_timestamp("now", request.now) if request.HasField("now") else None,
+        model=request.model,
+        context_tokens=request.context_tokens if request.HasField("context_tokens") else None,
+    )
+
+
+def _candidate(said: insertion_pb2.Candidate) -> Candidate:
+    return Candidate(
+        id=said.id,
+        label=said.label,
+        edge=_EDGES.get(said.edge),
+        lifetime=_LIFETIMES.get(said.lifetime),
+        priority=said.priority if said.HasField("priority") else DEFAULT_PRIORITY,
+        text=said.text,
+    )
+
+
+_ROLES: dict[int, TailRole | None] = {
+    insertion_pb2.TAIL_ROLE_UNSPECIFIED: None,
+    **{role.value: role for role in TailRole},
+}
+_EDGES: dict[int, Edge] = {edge.value: edge for edge in Edge}
+_LIFETIMES: dict[int, Lifetime] = {lifetime.value: lifetime for lifetime in Lifetime}

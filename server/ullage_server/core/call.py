@@ -1,0 +1,109 @@
+"""A model call that is about to be made, as the harness tells of it.
+
+Rule (rules.md 7): the tail is the last message of the request that is no insertion of ours; what may be said, and
+where, goes by it. An empty history has none.
+"""
+
+from enum import Enum
+
+from msgspec import Struct
+
+from .domain import MAX_INT32, check_tokens, check_turn
+from .errors import Reason, Refusal, invalid
+from .names import check_model
+from .registry import Candidate, check_candidate
+from .run import subject
+from .state import State
+
+#: How many insertions one call may name as not placed.
+MAX_UNPLACED = 1000
+
+
+class TailRole(Enum):
+    """Who wrote the tail; numbered as `ullage.v1.TailRole`."""
+
+    USER = 1
+    ASSISTANT = 2
+    TOOL_RESULT = 3
+
+
+class Tail(Struct, frozen=True):
+    """The tail: `role` None where the history is empty; `is_error` of a tool's result."""
+
+    role: TailRole | None
+    is_error: bool
+    history_has_model_output: bool
+
+    @property
+    def is_user(self) -> bool:
+        """Whether the user's words stand last."""
+        return self.role is TailRole.USER
+
+    @property
+    def is_failed_tool(self) -> bool:
+        """Whether a tool's error stands last."""
+        return self.role is TailRole.TOOL_RESULT and self.is_error
+
+
+class Call(Struct, frozen=True):
+    """What a caller says of a call: times in nanoseconds, None where it does not say.
+
+    `step` counts the calls of one prompt, which all have the same `prompt`; `now` is the time to tell the agent;
+    `model` and `context_tokens` are the coming call's, empty and None where they are the run's.
+    """
+
+    turn: int
+    step: int
+    tail: Tail
+    candidates: tuple[Candidate, ...]
+    time_remaining: int | None
+    session_id_in_context: bool | None
+    window_reset: bool
+    unplaced_ids: tuple[str, ...]
+    now: int | None
+    model: str
+    context_tokens: int | None
+
+    @property
+    def prompt(self) -> int:
+        """What all calls of one prompt have in common: the turn before its first one."""
+        return self.turn - self.step
+
+
+def check_call(call: Call) -> Call:
+    """`call`; refused, with the field at fault, where a part of it is outside its domain."""
+    check_turn("turn", call.turn)
+    if not 1 <= call.step <= call.turn:
+        raise invalid(
+            "step",
+            f"step is {call.step}; the steps of a prompt count from 1, and none is above its turn, {call.turn}",
+        )
+    if call.time_remaining is not None and call.time_remaining < 0:
+        raise invalid("time_remaining", "time_remaining is below 0; it is what is left of the budget, or absent")
+    if len(call.unplaced_ids) > MAX_UNPLACED:
+        raise invalid(
+            "unplaced_ids", f"unplaced_ids holds {len(call.unplaced_ids)} ids; a call names at most {MAX_UNPLACED}"
+        )
+    for at, candidate in enumerate(call.candidates):
+        check_candidate(f"candidates[{at}]", candidate)
+    check_model("model", call.model)
+    if call.context_tokens is not None:
+        check_tokens("context_tokens", call.context_tokens)
+    return call
+
+
+def check_order(run: State, turn: int) -> None:
+    """Refused with TURN_OUT_OF_ORDER where `turn` is observed, or below the newest turn with a record."""
+    newest = max(run.last_compacted, run.memory.prepared_turn)
+    if turn > run.last_observed and turn >= newest:
+        return
+    last = max(run.last_observed, newest)
+    said = "observed" if turn <= run.last_observed else f"below turn {last}, the newest with a record"
+    raise Refusal(
+        Reason.TURN_OUT_OF_ORDER,
+        f"turn {turn} of run {run.run_id} is {said}: it is past, and its call is prepared no more; the last turn "
+        f"is {last}",
+        subject=f"{subject(run.run_id)}, turn {turn}",
+        recovery=f"prepare turn {min(max(run.last_observed + 1, newest), MAX_INT32)} or a later one",
+        field="turn",
+    )
