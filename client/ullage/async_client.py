@@ -3,6 +3,7 @@
 Rule: as in `client`, awaited. A client belongs to the event loop of its first call.
 """
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
@@ -202,7 +203,9 @@ class AsyncClient:
 
 
 class AsyncRun(RunHandle):
-    """A run, and the count of its turns, made by `start_run` and `resume_run`. For one task at a time."""
+    """A run, and the count of its turns, made by `start_run` and `resume_run`. Reports are sent one at a
+    time, each under a number of its own, however many tasks make them.
+    """
 
     def __init__(
         self,
@@ -213,6 +216,8 @@ class AsyncRun(RunHandle):
     ) -> None:
         super().__init__(run, settled, replayed)
         self._client = client
+        # A report takes its number when the one before has its answer.
+        self._turns = asyncio.Lock()
 
     async def observe(
         self,
@@ -253,26 +258,27 @@ class AsyncRun(RunHandle):
             ArgumentInvalid: a value is outside its domain, or the JSON is more than 64 KiB or does not parse.
 
         """
-        while True:
-            number = self.last_turn + 1 if turn is None else turn
-            asked = requests.observe_usage(
-                self.run_id,
-                number,
-                usage,
-                window_reset=window_reset,
-                model=model,
-                context_tokens=context_tokens,
-                dialect=dialect,
-            )
-            doubted = self._sent(number)
-            try:
-                answer = await self._client._call(self._client._call.services.runs.ObserveUsage, asked)
-            except UllageError as error:
-                if self._refused(number, error, doubted=doubted) and turn is None:
-                    continue
-                raise
-            self._accepted(number)
-            return observation_of(answer)
+        async with self._turns:
+            while True:
+                number = self.last_turn + 1 if turn is None else turn
+                asked = requests.observe_usage(
+                    self.run_id,
+                    number,
+                    usage,
+                    window_reset=window_reset,
+                    model=model,
+                    context_tokens=context_tokens,
+                    dialect=dialect,
+                )
+                doubted = self._sent(number)
+                try:
+                    answer = await self._client._call(self._client._call.services.runs.ObserveUsage, asked)
+                except UllageError as error:
+                    if self._refused(number, error, doubted=doubted) and turn is None:
+                        continue
+                    raise
+                self._accepted(number)
+                return observation_of(answer)
 
     async def status(self) -> run_pb2.Run:
         """How the run stands. Records nothing. Raises as `AsyncClient.get_run`."""

@@ -4,6 +4,7 @@ Rule: every call has a deadline, and can be sent again under its key; the client
 be had, and nothing else (see `retries`). What is asked and answered is the same as in `async_client`.
 """
 
+import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
@@ -200,7 +201,9 @@ class Client:
 
 
 class Run(RunHandle):
-    """A run, and the count of its turns, made by `start_run` and `resume_run`. For one thread at a time."""
+    """A run, and the count of its turns, made by `start_run` and `resume_run`. Reports are sent one at a
+    time, each under a number of its own, however many threads make them.
+    """
 
     def __init__(
         self,
@@ -211,6 +214,8 @@ class Run(RunHandle):
     ) -> None:
         super().__init__(run, settled, replayed)
         self._client = client
+        # A report takes its number when the one before has its answer.
+        self._turns = threading.Lock()
 
     def observe(
         self,
@@ -251,26 +256,27 @@ class Run(RunHandle):
             ArgumentInvalid: a value is outside its domain, or the JSON is more than 64 KiB or does not parse.
 
         """
-        while True:
-            number = self.last_turn + 1 if turn is None else turn
-            asked = requests.observe_usage(
-                self.run_id,
-                number,
-                usage,
-                window_reset=window_reset,
-                model=model,
-                context_tokens=context_tokens,
-                dialect=dialect,
-            )
-            doubted = self._sent(number)
-            try:
-                answer = self._client._call(self._client._call.services.runs.ObserveUsage, asked)
-            except UllageError as error:
-                if self._refused(number, error, doubted=doubted) and turn is None:
-                    continue
-                raise
-            self._accepted(number)
-            return observation_of(answer)
+        with self._turns:
+            while True:
+                number = self.last_turn + 1 if turn is None else turn
+                asked = requests.observe_usage(
+                    self.run_id,
+                    number,
+                    usage,
+                    window_reset=window_reset,
+                    model=model,
+                    context_tokens=context_tokens,
+                    dialect=dialect,
+                )
+                doubted = self._sent(number)
+                try:
+                    answer = self._client._call(self._client._call.services.runs.ObserveUsage, asked)
+                except UllageError as error:
+                    if self._refused(number, error, doubted=doubted) and turn is None:
+                        continue
+                    raise
+                self._accepted(number)
+                return observation_of(answer)
 
     def status(self) -> run_pb2.Run:
         """How the run stands. Records nothing. Raises as `Client.get_run`."""

@@ -3,7 +3,7 @@
 Rule: turns are numbered from 1; the next one is the one after the last accepted. The count goes on only when the
 answer is there, so a report that failed is sent again under its number. A report whose answer was lost may
 have been recorded: if the caller then goes on with the next report instead, the number is found taken and is
-left to the first.
+left to the first. Reports of one handle go one after the other, so that no two of them take the same number.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _IN_DOUBT = frozenset(
 
 
 class RunHandle:
-    """What both kinds of run have. For one thread, or one task, at a time.
+    """What both kinds of run have. Changed under the run's lock alone.
 
     Attributes:
         run_id: the run's id.

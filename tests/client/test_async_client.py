@@ -218,6 +218,25 @@ async def test_a_report_whose_task_was_cancelled_is_in_doubt(folder: Path) -> No
     assert server.turns == [1, 1, 2]
 
 
+async def test_reports_of_several_tasks_are_turns_of_their_own(folder: Path) -> None:
+    async with talking(folder, started(), *[NOTHING] * 10, LOST, *[NOTHING] * 9) as (client, server, _):
+        run = await client.start_run()
+        ends = await asyncio.gather(*(run.observe(100 + n) for n in range(20)), return_exceptions=True)
+        assert run.last_turn == 19
+    assert server.turns == [*range(1, 12), *range(11, 20)]
+    assert [isinstance(end, ullage.DeadlinePassed) for end in ends].count(True) == 1
+
+
+async def test_a_task_that_is_cancelled_lets_the_next_report_through(folder: Path) -> None:
+    async with talking(folder, started(), 5.0, NOTHING) as (client, server, _):
+        run = await client.start_run()
+        first, second = (asyncio.create_task(run.observe(n)) for n in (1, 2))
+        await asyncio.sleep(0.2)
+        first.cancel()
+        await second
+    assert server.turns == [1, 1]
+
+
 async def test_many_tasks_share_a_client(folder: Path) -> None:
     async with talking(folder, *[started()] * 50) as (client, server, _):
         await asyncio.gather(*(client.start_run() for _ in range(50)))

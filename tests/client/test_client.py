@@ -1,6 +1,7 @@
 """The synchronous client against scripted answers: what goes out, what is sent again, and what comes back."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
@@ -11,6 +12,8 @@ from tests.client.wire import BUILDINGS, CANCELLED, NOTHING, RUNS, UNREACHABLE, 
 from ullage.v1 import building_pb2, building_service_pb2, insertion_pb2, reading_pb2, run_pb2, run_service_pb2
 
 START, OBSERVE, GET, LIST = RUNS["StartRun"], RUNS["ObserveUsage"], RUNS["GetRun"], RUNS["ListRuns"]
+
+OBSERVED = run_service_pb2.ObserveUsageRequest
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -260,6 +263,18 @@ def test_a_number_taken_by_another_is_told() -> None:
             run.observe(5, turn=1)
         with pytest.raises(ullage.TurnAlreadyRecorded):  # a turn that the caller names is the caller's
             run.observe(6, turn=1)
+
+
+def test_reports_of_several_threads_are_turns_of_their_own() -> None:
+    server = Scripted((START, started()), *[(OBSERVE, NOTHING)] * 40)
+    with server.serving() as client:
+        run = client.start_run()
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(run.observe, range(100, 140)))
+        assert run.last_turn == 40
+    assert turns(server) == list(range(1, 41))
+    sent = [r.report.usage.input_tokens for r in server.requests if isinstance(r, OBSERVED)]
+    assert sorted(sent) == list(range(100, 140))
 
 
 def test_what_is_no_usage_never_leaves_and_takes_no_number() -> None:
