@@ -1,8 +1,10 @@
 """What can go wrong in a call: one exception for each reason the service gives, and two for no answer at all.
 
 Rule: an error says what was being done, to what, what is wrong, and what to do now; a program tells errors apart
-by their class (or `reason`), never by their text. The service sends all of it as a `google.rpc.Status` in the
-trailing metadata, with an ErrorInfo of the domain `ullage`; an error without one was not made by Ullage.
+by their class (or `reason`), never by their text. The text speaks of the arguments and methods of this client
+where the service speaks of fields and RPCs (see `arguments`). The service sends all of it as a
+`google.rpc.Status` in the trailing metadata, with an ErrorInfo of the domain `ullage`; an error without one was
+not made by Ullage.
 """
 
 from collections.abc import Iterable
@@ -11,6 +13,8 @@ from typing import ClassVar, TypeVar
 import grpc
 from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
+
+from .arguments import argument, methods_named
 
 DOMAIN = "ullage"
 _DETAILS_KEY = "grpc-status-details-bin"
@@ -31,8 +35,8 @@ class UllageError(Exception):
         action: what was being done; empty where not said.
         subject: to what it was being done; empty where not said.
         recovery: what to do now; empty where not said.
-        field_violations: the fields of the request at fault, each with what is wrong with it; empty where no
-            single field is.
+        field_violations: the fields of the request at fault, each by its name on the wire with what is wrong
+            with it, in the service's own words; empty where no single field is.
         retry_delay: how many seconds to wait before the same is sent again; None where the server did not say.
 
     """
@@ -211,14 +215,22 @@ def error_of(
     if told is not None and told.domain == DOMAIN:
         bad = _detail(status, error_details_pb2.BadRequest()) or error_details_pb2.BadRequest()
         retry = _detail(status, error_details_pb2.RetryInfo())
+        violations = tuple((v.field, v.description) for v in bad.field_violations)
+        subject = told.metadata.get("subject", subject)
+        # Of such errors alone is it certain that where the field's name stands, the field is meant.
+        field = subject if any(subject == name for name, _ in violations) else ""
+
+        def as_typed(text: str) -> str:
+            return text.replace(field, argument(field)) if field else text
+
         return UllageError.by_reason.get(told.reason, UllageError)(
-            status.message or details or "",
+            as_typed(status.message or details or ""),
             reason=told.reason,
             code=code,
             action=told.metadata.get("action", action),
-            subject=told.metadata.get("subject", subject),
-            recovery=told.metadata.get("recovery", ""),
-            field_violations=tuple((v.field, v.description) for v in bad.field_violations),
+            subject=as_typed(subject),
+            recovery=methods_named(as_typed(told.metadata.get("recovery", ""))),
+            field_violations=violations,
             retry_delay=None if retry is None else retry.retry_delay.ToNanoseconds() / 1e9,
         )
     kind = _UNTOLD.get(code, UllageError)
@@ -233,7 +245,10 @@ def error_of(
         recovery = "send the same again when it is back; that is safe"
     elif kind is ServerUnreachable:
         message = f"no Ullage server answers at {target}: {message}"
-        recovery = "start one with `ullage serve`, or set ULLAGE_TARGET to where one listens"
+        recovery = (
+            "start one with `ullage serve`, or set ULLAGE_TARGET to where one listens (`make run`'s listens on "
+            "127.0.0.1:50151)"
+        )
     elif kind is Unsupported:
         message = f"the server at {target} does not have this RPC: {message}"
         recovery = "use a newer server, or correct ULLAGE_TARGET if that is no Ullage server"

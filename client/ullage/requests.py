@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
-from google.protobuf.message import Message
 
+from .arguments import made, shown
 from .usage import usage_on_the_wire
 from .v1 import building_pb2, building_service_pb2, plan_pb2, run_pb2, run_service_pb2, usage_pb2
 
@@ -27,7 +26,6 @@ _STATES = {
 
 _Number = TypeVar("_Number")
 _Request = TypeVar("_Request")
-_Message = TypeVar("_Message", bound=Message)
 _List = TypeVar("_List", run_service_pb2.ListRunsRequest, building_service_pb2.ListBuildingsRequest)
 
 
@@ -119,7 +117,7 @@ def start_run(run_id: str, plan: StatedPlan) -> Asked[run_service_pb2.StartRunRe
     stated = _stated(plan)
     if "time_budget" in stated:
         stated["time_budget"] = _duration(stated["time_budget"])
-    request = _made(run_service_pb2.StartRunRequest, run_id=run_id, plan=_made(plan_pb2.RunPlan, **stated))
+    request = made(run_service_pb2.StartRunRequest, run_id=run_id, plan=made(plan_pb2.RunPlan, **stated))
     return Asked(request, "starting a run", f"run {run_id}")
 
 
@@ -135,7 +133,7 @@ def observe_usage(
 ) -> Asked[run_service_pb2.ObserveUsageRequest]:
     """The report of a turn."""
     used = usage_on_the_wire(usage, dialect)
-    report = _made(
+    report = made(
         usage_pb2.TurnReport,
         turn=turn,
         usage=used if isinstance(used, usage_pb2.ModelUsage) else None,
@@ -144,30 +142,30 @@ def observe_usage(
         model=model,
         context_tokens=context_tokens,
     )
-    request = _made(run_service_pb2.ObserveUsageRequest, run_id=run_id, report=report)
+    request = made(run_service_pb2.ObserveUsageRequest, run_id=run_id, report=report)
     return Asked(request, "observing a turn's usage", f"run {run_id}, turn {turn}")
 
 
 def finish_run(run_id: str, outcome: str) -> Asked[run_service_pb2.FinishRunRequest]:
     """The end of a run."""
-    request = _made(run_service_pb2.FinishRunRequest, run_id=run_id, outcome=outcome)
+    request = made(run_service_pb2.FinishRunRequest, run_id=run_id, outcome=outcome)
     return Asked(request, "finishing a run", f"run {run_id}")
 
 
 def get_run(run_id: str) -> Asked[run_service_pb2.GetRunRequest]:
     """The question how a run stands."""
-    return Asked(_made(run_service_pb2.GetRunRequest, run_id=run_id), "reading a run", f"run {run_id}")
+    return Asked(made(run_service_pb2.GetRunRequest, run_id=run_id), "reading a run", f"run {run_id}")
 
 
 def list_runs(
     address: str, state: State | None, labels: Mapping[str, str] | None
 ) -> Asked[run_service_pb2.ListRunsRequest]:
     """The question for the first page of runs."""
-    request = _made(
+    request = made(
         run_service_pb2.ListRunsRequest,
         address=address,
         state=_word("state", _STATES, state),
-        labels=dict(labels or {}),
+        labels=labels or {},
     )
     return Asked(request, "listing runs", _rung(address))
 
@@ -179,16 +177,20 @@ def configure_building(
     _only_known(changes, BuildingChanges, "configure_building")
     if isinstance(changes.get("reset"), str):
         raise TypeError("reset is a sequence of keys, not one string")
-    command = _made(building_pb2.ConfigureBuilding, address=address, **_stated(changes))
-    request = building_service_pb2.ConfigureBuildingRequest(
-        command=command, request_id=request_id, etag=etag, validate_only=validate_only
+    command = made(building_pb2.ConfigureBuilding, address=address, **_stated(changes))
+    request = made(
+        building_service_pb2.ConfigureBuildingRequest,
+        command=command,
+        request_id=request_id,
+        etag=etag,
+        validate_only=validate_only,
     )
     return Asked(request, "configuring a building", _rung(address))
 
 
 def get_building(address: str) -> Asked[building_service_pb2.GetBuildingRequest]:
     """The question for one rung."""
-    request = _made(building_service_pb2.GetBuildingRequest, address=address)
+    request = made(building_service_pb2.GetBuildingRequest, address=address)
     return Asked(request, "reading a building", _rung(address))
 
 
@@ -203,30 +205,6 @@ def page_after(asked: Asked[_List], page_token: str) -> Asked[_List]:
     request.CopyFrom(asked.request)
     request.page_token = page_token
     return asked._replace(request=request)
-
-
-def _made(kind: type[_Message], **fields: Any) -> _Message:
-    """A message of these fields; TypeError or ValueError, naming the argument, where one is of another type."""
-    try:
-        return kind(**fields)
-    except (TypeError, ValueError, AttributeError):
-        for name, value in fields.items():
-            try:
-                kind(**{name: value})
-            except (TypeError, ValueError, AttributeError) as error:
-                what = _KINDS.get(kind.DESCRIPTOR.fields_by_name[name].cpp_type, "another value")
-                if kind.DESCRIPTOR.fields_by_name[name].is_repeated:
-                    what = "a mapping or a sequence of the types that are documented"
-                raise type(error)(f"{name} takes {what}; not {value!r:.80}") from None
-        raise
-
-
-_KINDS = {
-    FieldDescriptor.CPPTYPE_INT32: "a whole number of 32 bits",
-    FieldDescriptor.CPPTYPE_INT64: "a whole number of 64 bits",
-    FieldDescriptor.CPPTYPE_BOOL: "True or False",
-    FieldDescriptor.CPPTYPE_STRING: "a text",
-}
 
 
 def _stated(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,7 +230,11 @@ def _word(argument: str, words: Mapping[Any, _Number], word: object) -> _Number:
 
 def _duration(time: timedelta | float) -> Duration:
     duration = Duration()
-    duration.FromTimedelta(time if isinstance(time, timedelta) else timedelta(seconds=time))
+    try:
+        duration.FromTimedelta(time if isinstance(time, timedelta) else timedelta(seconds=time))
+    except (TypeError, ValueError, OverflowError) as error:
+        refusal = TypeError if isinstance(error, TypeError) else ValueError
+        raise refusal(f"time_budget is a timedelta or a number of seconds; not {shown(time)}") from None
     return duration
 
 

@@ -8,9 +8,11 @@ Where no Ullage has ever answered this client, none is likely to come: that is g
 """
 
 import math
+from numbers import Real
 
 import grpc
 
+from .arguments import shown
 from .errors import DeadlinePassed, ServerUnreachable, UllageError
 
 _FIRST_PAUSE = 0.05
@@ -18,11 +20,18 @@ _LONGEST_PAUSE = 1.0
 _UNMET_PATIENCE = 2.0
 
 
-def checked_timeout(timeout: float) -> float:
-    """`timeout`, the seconds of a call; ValueError where it is no time."""
-    if not (math.isfinite(timeout) and timeout > 0):
-        raise ValueError(f"timeout is a number of seconds above 0; not {timeout!r}")
-    return timeout
+def checked_timeout(timeout: object) -> float:
+    """`timeout`, the seconds of a call; TypeError or ValueError where it is no time."""
+    wrong = f"timeout is a number of seconds above 0; not {shown(timeout)}"
+    if not isinstance(timeout, Real):
+        raise TypeError(wrong)
+    try:
+        seconds = float(timeout)
+    except OverflowError:
+        seconds = math.inf
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise ValueError(wrong)
+    return seconds
 
 
 def proves_a_server(error: UllageError) -> bool:

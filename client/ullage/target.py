@@ -32,11 +32,22 @@ def check_target(target: str | None) -> str:
     TypeError or ValueError where it is no address: of a URL, a host without a port or a port beyond the last one
     gRPC would make another address in silence.
     """
+    said = "target"
     if target is None:
-        target = default_target()
+        said, target = "ULLAGE_TARGET", default_target()
     if not isinstance(target, str):
         raise TypeError(f"target is an address as text, unix:/PATH or HOST:PORT; not {target!r}")
     found = _HOST_AND_PORT.fullmatch(target)
-    if _RESOLVED.fullmatch(target) or (found and 1 <= int(found[1]) <= _MAX_PORT):
+    if (_RESOLVED.fullmatch(target) and _in_utf8(target)) or (found and 1 <= int(found[1]) <= _MAX_PORT):
         return target
-    raise ValueError(f"{target!r} is no address: it is unix:/PATH or HOST:PORT, as 127.0.0.1:50151")
+    raise ValueError(
+        f"{said} is {target!r}, which is no address: write unix:/PATH or HOST:PORT, as 127.0.0.1:50151"
+    )
+
+
+def _in_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Literal
 
+from .arguments import made, shown
 from .plain import mapping_of, plain
 from .v1 import usage_pb2
 
@@ -80,6 +81,8 @@ def usage_on_the_wire(usage: object, dialect: str | None) -> usage_pb2.ModelUsag
         return usage_pb2.ProviderUsage(dialect=words, json=_text(usage))
     tokens = _whole_number(usage)
     if tokens is not None:
+        if tokens.bit_length() >= 64:
+            raise ValueError(f"usage is a number of tokens, 0 to 2^53 - 1; not {shown(tokens)}")
         return usage_pb2.ModelUsage(input_tokens=tokens)
     usage = _held(usage)
     if usage is None:
@@ -95,14 +98,15 @@ def _dialect(name: str | None) -> usage_pb2.Dialect.ValueType:
         return usage_pb2.DIALECT_UNSPECIFIED
     try:
         return _DIALECTS[name.lower()]
-    except KeyError:
-        raise ValueError(f"dialect is one of {', '.join(_DIALECTS)}, or None; not {name!r}") from None
+    except (KeyError, AttributeError):
+        raise ValueError(f"dialect is one of {', '.join(_DIALECTS)}, or None; not {shown(name)}") from None
 
 
 def _numbers(usage: Usage) -> usage_pb2.ModelUsage:
     if usage.cache_accounting not in _ACCOUNTING:
         raise ValueError(f"cache_accounting is 'included', 'excluded' or None; not {usage.cache_accounting!r}")
-    return usage_pb2.ModelUsage(
+    return made(
+        usage_pb2.ModelUsage,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cache_read_input_tokens=usage.cache_read_input_tokens,

@@ -2,6 +2,7 @@
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import grpc
 import pytest
@@ -336,10 +337,11 @@ def test_a_closed_client_says_so() -> None:
         next(client.list_runs())
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
-def test_a_timeout_is_a_time(timeout: float) -> None:
-    with pytest.raises(ValueError, match="timeout"):
-        ullage.Client("unix:/nowhere", timeout=timeout)
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 10**400, "5", None])
+def test_a_timeout_is_a_time(timeout: Any) -> None:
+    for kind in (ullage.Client, ullage.AsyncClient):
+        with pytest.raises((TypeError, ValueError), match=r"^timeout is a number of seconds above 0; not "):
+            kind("unix:/nowhere", timeout=timeout)
 
 
 def test_the_target_is_the_environments_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

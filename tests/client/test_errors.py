@@ -45,6 +45,55 @@ def test_an_error_is_told_apart_by_its_class(reason: str) -> None:
     assert str(error) == "trying: no (do better)"
 
 
+@pytest.mark.parametrize(
+    ("field", "argument"),
+    [
+        ("plan.second_threshold", "second_threshold"),
+        ("command.clock_zone", "clock_zone"),
+        ("report.turn", "turn"),
+        ("report.usage.output_tokens", "usage.output_tokens"),
+        ("report.provider_usage.json", "usage"),
+        ("run_id", "run_id"),
+        ("plans.x", "plans.x"),
+    ],
+)
+def test_the_text_names_the_argument_and_the_violation_the_field(field: str, argument: str) -> None:
+    invalid = Failing(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "ARGUMENT_INVALID",
+        f"{field} is wrong",
+        field=field,
+        subject=field,
+        recovery=f"correct {field} and send the request again",
+    )
+    error = raised(invalid)
+    assert str(error) == f"trying: {argument} is wrong (correct {argument} and send the request again)"
+    assert error.subject == argument
+    assert error.field_violations == ((field, "is wrong"),)
+
+
+def test_a_name_that_reads_like_a_field_stays_as_it_is() -> None:
+    taken = Failing(
+        grpc.StatusCode.ALREADY_EXISTS,
+        "TURN_ALREADY_RECORDED",
+        "turn 1 of run report.turn is recorded; StartRun",
+        field="report.turn",
+        subject="run report.turn, turn 1",
+    )
+    assert raised(taken).message == "turn 1 of run report.turn is recorded; StartRun"
+    assert raised(taken).subject == "run report.turn, turn 1"
+
+
+def test_what_to_do_names_the_clients_methods() -> None:
+    def recovery(text: str) -> str:
+        return raised(Failing(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND", recovery=text)).recovery
+
+    assert recovery("start it with StartRun, or correct run_id") == "start it with start_run, or correct run_id"
+    assert recovery("make it with ConfigureBuilding") == "make it with configure_building"
+    assert recovery("ObserveUsage, CompactExchange or ForkRun") == "observe, compact or fork"
+    assert recovery("GetRuns tells, StartRunning too") == "GetRuns tells, StartRunning too"
+
+
 def test_details_that_are_not_there_are_empty() -> None:
     error = raised(Failing(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND"))
     assert error.field_violations == ()

@@ -144,3 +144,29 @@ def test_a_command_states_what_is_given_and_no_more() -> None:
 def test_one_string_is_no_sequence_of_keys() -> None:
     with pytest.raises(TypeError, match="not one string"):
         requests.configure_building("", {"reset": "models"}, request_id="i", etag="", validate_only=False)
+
+
+@pytest.mark.parametrize("budget", ["90", float("nan"), float("inf"), 10**30, None.__class__])
+def test_a_time_budget_that_is_no_time_is_named(budget: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^time_budget is a timedelta or a number of seconds; not "):
+        requests.start_run("r1", {"time_budget": budget})
+
+
+@pytest.mark.parametrize("text", ["\udcff", "a\ud800b"])
+def test_a_text_that_utf8_does_not_hold_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^run_id takes a text that can be written in UTF-8; not "):
+        requests.get_run(text)
+    with pytest.raises(ValueError, match=r"^labels takes "):
+        requests.list_runs("", None, {"a": text})
+
+
+def test_a_number_too_long_to_show_is_refused_all_the_same() -> None:
+    with pytest.raises(ValueError, match=r"^context_tokens takes a whole number of 64 bits; not one of type int"):
+        requests.start_run("r1", {"context_tokens": 10**5000})
+
+
+@pytest.mark.parametrize("wrong", [{"etag": 5}, {"request_id": 5}, {"validate_only": "yes"}])
+def test_an_argument_of_a_command_is_named(wrong: Any) -> None:
+    (name,) = wrong
+    with pytest.raises(TypeError, match=f"^{name} takes "):
+        requests.configure_building("", {}, **{"request_id": "i", "etag": "", "validate_only": False} | wrong)

@@ -37,12 +37,21 @@ def test_an_address_is_taken_as_it_is(target: str) -> None:
         "host:port",
         " localhost:1",
         "::1:5",
+        "unix:/\udcff",
     ],
 )
 def test_what_is_no_address_is_refused_with_one_that_is(target: str) -> None:
     for client in (ullage.Client, ullage.AsyncClient):
         with pytest.raises(ValueError, match=r"unix:/PATH or HOST:PORT, as 127\.0\.0\.1:50151"):
             client(target)
+
+
+def test_an_address_of_the_environment_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ULLAGE_TARGET", "bogus")
+    with pytest.raises(ValueError, match=r"^ULLAGE_TARGET is 'bogus', which is no address"):
+        ullage.Client()
+    with pytest.raises(ValueError, match=r"^target is 'elsewhere', which is no address"):
+        ullage.Client("elsewhere")
 
 
 @pytest.mark.parametrize("target", [50151, ("127.0.0.1", 50151), b"unix:/x"])

@@ -228,8 +228,13 @@ def test_a_whole_number_is_the_prompt(whole: Any) -> None:
 
 
 def test_a_number_the_wire_cannot_hold_is_refused_here() -> None:
-    with pytest.raises(ValueError, match="range"):
-        usage_on_the_wire(2**63, None)
+    for tokens in (2**63, -(2**63) - 1, 10**5000):
+        with pytest.raises(ValueError, match=r"^usage is a number of tokens, 0 to 2\^53 - 1; not "):
+            usage_on_the_wire(tokens, None)
+        with pytest.raises(ValueError, match=r"^output_tokens takes a whole number of 64 bits; not "):
+            usage_on_the_wire(Usage(5, tokens), None)
+    with pytest.raises(TypeError, match=r"^input_tokens takes a whole number of 64 bits; not '5'"):
+        usage_on_the_wire(Usage("5"), None)  # type: ignore[arg-type]
     assert number(-1) == -1  # the server says what is wrong with it
 
 

@@ -25,6 +25,8 @@ class Failing:
         *,
         retry: float | None = None,
         field: str = "",
+        subject: str = "run r1",
+        recovery: str = "do better",
         domain: str = "ullage",
         details: bytes | None = None,
     ) -> None:
@@ -36,7 +38,7 @@ class Failing:
                 error_details_pb2.ErrorInfo(
                     reason=reason,
                     domain=domain,
-                    metadata={"action": "trying", "subject": "run r1", "recovery": "do better"},
+                    metadata={"action": "trying", "subject": subject, "recovery": recovery},
                 )
             ]
             if field:

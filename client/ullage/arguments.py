@@ -1,0 +1,84 @@
+"""What a caller's arguments are called, here and on the wire.
+
+Rule: an error speaks of what the caller typed. An argument that does not fit its field is named, with what it
+takes; a field that the service names is told as the argument it came from: what stands in a request's plan, report
+or command is an argument of its own, and the object that a provider reported is `usage`. An RPC is the method of
+that name.
+"""
+
+import re
+from typing import Any, TypeVar
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from .v1 import building_service_pb2, run_service_pb2
+
+_Message = TypeVar("_Message", bound=Message)
+
+_HOLDER = re.compile(r"^(?:plan|report|command)\.")
+_PROVIDERS_OBJECT = "provider_usage.json"
+
+#: The RPCs of a run whose methods are called otherwise.
+_METHODS = {
+    "ObserveUsage": "observe",
+    "CompactExchange": "compact",
+    "ForkRun": "fork",
+    "ReplayExchanges": "replay",
+}
+_RPCS = [
+    method.name
+    for service in (
+        run_service_pb2.DESCRIPTOR.services_by_name["RunService"],
+        building_service_pb2.DESCRIPTOR.services_by_name["BuildingService"],
+    )
+    for method in service.methods
+]
+_RPC = re.compile(rf"\b(?:{'|'.join(_RPCS)})\b")
+_KINDS = {
+    FieldDescriptor.CPPTYPE_INT32: "a whole number of 32 bits",
+    FieldDescriptor.CPPTYPE_INT64: "a whole number of 64 bits",
+    FieldDescriptor.CPPTYPE_BOOL: "True or False",
+    FieldDescriptor.CPPTYPE_STRING: "a text that can be written in UTF-8",
+}
+
+
+def made(kind: type[_Message], **fields: Any) -> _Message:
+    """A message of these fields; TypeError or ValueError, naming the argument, where one does not fit."""
+    try:
+        return kind(**fields)
+    except (TypeError, ValueError, AttributeError):
+        for name, value in fields.items():
+            try:
+                kind(**{name: value})
+            except (TypeError, ValueError, AttributeError) as error:
+                field = kind.DESCRIPTOR.fields_by_name[name]
+                takes = _KINDS.get(field.cpp_type, "another value")
+                if field.is_repeated:
+                    takes = "a mapping or a sequence of the types that are documented"
+                refusal = ValueError if isinstance(error, ValueError) else TypeError
+                raise refusal(f"{name} takes {takes}; not {shown(value)}") from None
+        raise
+
+
+def shown(value: object) -> str:
+    """`value` as an error shows it: at most 80 characters, and its type where it has no such text."""
+    try:
+        return f"{value!r:.80}"
+    except ValueError:  # a number of more digits than Python writes
+        return f"one of type {type(value).__name__} that is too long to show"
+
+
+def argument(field: str) -> str:
+    """The argument that the field of a request came from."""
+    name = _HOLDER.sub("", field)
+    return "usage" if name == _PROVIDERS_OBJECT else name
+
+
+def methods_named(text: str) -> str:
+    """`text` with the client's methods where it names RPCs."""
+    return _RPC.sub(lambda found: _method(found[0]), text)
+
+
+def _method(rpc: str) -> str:
+    return _METHODS.get(rpc) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", rpc).lower()
