@@ -1,10 +1,11 @@
 """The Python client of Ullage, which tells how full a model's window is, and the agent what it must hear of it.
 
 `Client` and `AsyncClient` call a server; `start_run` gives a `Run`, whose `observe` takes each model call's usage
-and answers with an `Observation`. The wire's own messages are in `ullage.v1`.
+and answers with an `Observation`. How a run stands is a `RunStatus`, a rung of the ladder a `Building`. The
+wire's own messages are in `ullage.v1`.
 """
 
-from .answers import Insertion, Observation, Reading, Sounded, insertion_of, reading_of
+from .answers import Insertion, Observation, Reading, Sounded
 from .async_client import AsyncClient, AsyncRun
 from .client import Client, Run
 from .errors import (
@@ -38,12 +39,14 @@ from .errors import (
 )
 from .requests import BuildingChanges, StatedPlan
 from .run_ids import new_run_id
+from .standing import Building, Origin, Plan, RunStatus, Settled
 from .usage import Usage
 
 __all__ = [
     "ArgumentInvalid",
     "AsyncClient",
     "AsyncRun",
+    "Building",
     "BuildingChanges",
     "BuildingNotFound",
     "Client",
@@ -59,7 +62,9 @@ __all__ = [
     "MessageTooLarge",
     "NotPermitted",
     "Observation",
+    "Origin",
     "Overloaded",
+    "Plan",
     "Reading",
     "RecordUnknown",
     "RequestIdReused",
@@ -67,7 +72,9 @@ __all__ = [
     "RunAlreadyExists",
     "RunFinished",
     "RunNotFound",
+    "RunStatus",
     "ServerUnreachable",
+    "Settled",
     "Sounded",
     "StatedPlan",
     "StoreUnavailable",
@@ -79,7 +86,5 @@ __all__ = [
     "Unsupported",
     "Usage",
     "WaveIncomplete",
-    "insertion_of",
     "new_run_id",
-    "reading_of",
 ]

@@ -108,13 +108,18 @@ def observation_of(answer: run_service_pb2.ObserveUsageResponse) -> Observation:
     return Observation(
         reminder=insertion_of(answer.reminder) if answer.HasField("reminder") else None,
         reading=reading_of(answer.reading) if answer.HasField("reading") else None,
-        sounded=_SOUNDED.get(answer.sounded, Sounded.NOTHING),
+        sounded=sounded_of(answer.sounded),
         replayed=answer.replayed,
     )
 
 
+def sounded_of(sounded: run_pb2.Sounded.ValueType) -> Sounded:
+    """What has sounded."""
+    return _SOUNDED.get(sounded, Sounded.NOTHING)
+
+
 def reading_of(reading: reading_pb2.ContextReading) -> Reading:
-    """A reading, such as that of a `Run`; ask `run.HasField("reading")` first."""
+    """A reading."""
     return Reading(
         turn=reading.turn,
         used_tokens=reading.used_tokens,
@@ -133,15 +138,15 @@ def insertion_of(insertion: insertion_pb2.Insertion) -> Insertion:
     return Insertion(
         id=insertion.id,
         keys=tuple(insertion.keys),
-        kind=_word(insertion_pb2.InsertionKind.DESCRIPTOR, insertion.kind),
-        placement=_word(insertion_pb2.Placement.DESCRIPTOR, insertion.placement),
-        lifetime=_word(insertion_pb2.Lifetime.DESCRIPTOR, insertion.lifetime),
+        kind=enum_word(insertion_pb2.InsertionKind.DESCRIPTOR, insertion.kind),
+        placement=enum_word(insertion_pb2.Placement.DESCRIPTOR, insertion.placement),
+        lifetime=enum_word(insertion_pb2.Lifetime.DESCRIPTOR, insertion.lifetime),
         text=insertion.text,
         estimated_tokens=insertion.estimated_tokens,
     )
 
 
-def _word(words: EnumDescriptor, number: int) -> str:
+def enum_word(words: EnumDescriptor, number: int) -> str:
     """An enum value's name in lower case without its prefix; a value of a newer server is its number."""
     value = words.values_by_number.get(number)
     if value is None:

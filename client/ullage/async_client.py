@@ -16,8 +16,9 @@ from .errors import UllageError
 from .handle import RunHandle
 from .requests import BuildingChanges, StatedPlan
 from .run_ids import new_run_id
+from .standing import Building, RunStatus, building_of, status_of
 from .target import check_target
-from .v1 import building_pb2, plan_pb2, run_pb2
+from .v1 import plan_pb2, run_pb2
 
 
 class AsyncClient:
@@ -79,20 +80,21 @@ class AsyncClient:
             RunNotFound: no run has that id.
 
         """
-        return AsyncRun(self, await self.get_run(run_id))
+        asked = requests.get_run(run_id)
+        return AsyncRun(self, (await self._call(self._call.services.runs.GetRun, asked)).run)
 
-    async def get_run(self, run_id: str) -> run_pb2.Run:
+    async def get_run(self, run_id: str) -> RunStatus:
         """How a run stands. Records nothing.
 
         Raises:
             RunNotFound: no run has that id.
 
         """
-        return (await self._call(self._call.services.runs.GetRun, requests.get_run(run_id))).run
+        return status_of((await self._call(self._call.services.runs.GetRun, requests.get_run(run_id))).run)
 
     def list_runs(
         self, address: str = "", *, state: requests.State | None = None, labels: Mapping[str, str] | None = None
-    ) -> AsyncIterator[run_pb2.Run]:
+    ) -> AsyncIterator[RunStatus]:
         """The runs of an address and of all below it, newest start first; pages are fetched as they are needed.
 
         Args:
@@ -103,19 +105,19 @@ class AsyncClient:
         """
         asked = requests.list_runs(address, state, labels)
 
-        async def pages() -> AsyncIterator[run_pb2.Run]:
+        async def pages() -> AsyncIterator[RunStatus]:
             page = asked
             while True:
                 answer = await self._call(self._call.services.runs.ListRuns, page)
                 for run in answer.runs:
-                    yield run
+                    yield status_of(run)
                 if not answer.next_page_token:
                     return
                 page = requests.page_after(page, answer.next_page_token)
 
         return pages()
 
-    async def finish_run(self, run_id: str, outcome: str = "") -> run_pb2.Run:
+    async def finish_run(self, run_id: str, outcome: str = "") -> RunStatus:
         """Ends a run: it takes no more turns, and can be forked. The same end again gets the run.
 
         Args:
@@ -127,7 +129,8 @@ class AsyncClient:
             RunFinished: it was finished with another outcome.
 
         """
-        return (await self._call(self._call.services.runs.FinishRun, requests.finish_run(run_id, outcome))).run
+        asked = requests.finish_run(run_id, outcome)
+        return status_of((await self._call(self._call.services.runs.FinishRun, asked)).run)
 
     async def configure_building(
         self,
@@ -137,7 +140,7 @@ class AsyncClient:
         etag: str = "",
         validate_only: bool = False,
         **changes: Unpack[BuildingChanges],
-    ) -> building_pb2.Building:
+    ) -> Building:
         """Writes to one rung of the ladder what is given, all or nothing, and removes what `reset` names.
 
         The next run that is started reads it; one that is going does not.
@@ -165,9 +168,9 @@ class AsyncClient:
             etag=etag,
             validate_only=validate_only,
         )
-        return (await self._call(self._call.services.buildings.ConfigureBuilding, asked)).building
+        return building_of((await self._call(self._call.services.buildings.ConfigureBuilding, asked)).building)
 
-    async def get_building(self, address: str) -> building_pb2.Building:
+    async def get_building(self, address: str) -> Building:
         """What a rung states, and what a run there would freeze now. The city, "", is always there.
 
         Raises:
@@ -176,15 +179,15 @@ class AsyncClient:
 
         """
         answer = await self._call(self._call.services.buildings.GetBuilding, requests.get_building(address))
-        return answer.building
+        return building_of(answer.building)
 
-    async def list_buildings(self) -> AsyncIterator[building_pb2.Building]:
+    async def list_buildings(self) -> AsyncIterator[Building]:
         """The rungs by address, the city first; pages are fetched as they are needed."""
         page = requests.list_buildings()
         while True:
             answer = await self._call(self._call.services.buildings.ListBuildings, page)
             for building in answer.buildings:
-                yield building
+                yield building_of(building)
             if not answer.next_page_token:
                 return
             page = requests.page_after(page, answer.next_page_token)
@@ -280,10 +283,10 @@ class AsyncRun(RunHandle):
                 self._accepted(number)
                 return observation_of(answer)
 
-    async def status(self) -> run_pb2.Run:
+    async def status(self) -> RunStatus:
         """How the run stands. Records nothing. Raises as `AsyncClient.get_run`."""
         return await self._client.get_run(self.run_id)
 
-    async def finish(self, outcome: str = "") -> run_pb2.Run:
+    async def finish(self, outcome: str = "") -> RunStatus:
         """Ends the run. Raises as `AsyncClient.finish_run`."""
         return await self._client.finish_run(self.run_id, outcome)

@@ -17,8 +17,9 @@ from .errors import UllageError
 from .handle import RunHandle
 from .requests import BuildingChanges, StatedPlan
 from .run_ids import new_run_id
+from .standing import Building, RunStatus, building_of, status_of
 from .target import check_target
-from .v1 import building_pb2, plan_pb2, run_pb2
+from .v1 import plan_pb2, run_pb2
 
 
 class Client:
@@ -80,20 +81,21 @@ class Client:
             RunNotFound: no run has that id.
 
         """
-        return Run(self, self.get_run(run_id))
+        asked = requests.get_run(run_id)
+        return Run(self, self._call(self._call.services.runs.GetRun, asked).run)
 
-    def get_run(self, run_id: str) -> run_pb2.Run:
+    def get_run(self, run_id: str) -> RunStatus:
         """How a run stands. Records nothing.
 
         Raises:
             RunNotFound: no run has that id.
 
         """
-        return self._call(self._call.services.runs.GetRun, requests.get_run(run_id)).run
+        return status_of(self._call(self._call.services.runs.GetRun, requests.get_run(run_id)).run)
 
     def list_runs(
         self, address: str = "", *, state: requests.State | None = None, labels: Mapping[str, str] | None = None
-    ) -> Iterator[run_pb2.Run]:
+    ) -> Iterator[RunStatus]:
         """The runs of an address and of all below it, newest start first; pages are fetched as they are needed.
 
         Args:
@@ -104,18 +106,18 @@ class Client:
         """
         asked = requests.list_runs(address, state, labels)
 
-        def pages() -> Iterator[run_pb2.Run]:
+        def pages() -> Iterator[RunStatus]:
             page = asked
             while True:
                 answer = self._call(self._call.services.runs.ListRuns, page)
-                yield from answer.runs
+                yield from map(status_of, answer.runs)
                 if not answer.next_page_token:
                     return
                 page = requests.page_after(page, answer.next_page_token)
 
         return pages()
 
-    def finish_run(self, run_id: str, outcome: str = "") -> run_pb2.Run:
+    def finish_run(self, run_id: str, outcome: str = "") -> RunStatus:
         """Ends a run: it takes no more turns, and can be forked. The same end again gets the run.
 
         Args:
@@ -127,7 +129,8 @@ class Client:
             RunFinished: it was finished with another outcome.
 
         """
-        return self._call(self._call.services.runs.FinishRun, requests.finish_run(run_id, outcome)).run
+        asked = requests.finish_run(run_id, outcome)
+        return status_of(self._call(self._call.services.runs.FinishRun, asked).run)
 
     def configure_building(
         self,
@@ -137,7 +140,7 @@ class Client:
         etag: str = "",
         validate_only: bool = False,
         **changes: Unpack[BuildingChanges],
-    ) -> building_pb2.Building:
+    ) -> Building:
         """Writes to one rung of the ladder what is given, all or nothing, and removes what `reset` names.
 
         The next run that is started reads it; one that is going does not.
@@ -165,9 +168,9 @@ class Client:
             etag=etag,
             validate_only=validate_only,
         )
-        return self._call(self._call.services.buildings.ConfigureBuilding, asked).building
+        return building_of(self._call(self._call.services.buildings.ConfigureBuilding, asked).building)
 
-    def get_building(self, address: str) -> building_pb2.Building:
+    def get_building(self, address: str) -> Building:
         """What a rung states, and what a run there would freeze now. The city, "", is always there.
 
         Raises:
@@ -175,14 +178,15 @@ class Client:
             ConfigUnreadable: its document, or that of a rung above, does not parse.
 
         """
-        return self._call(self._call.services.buildings.GetBuilding, requests.get_building(address)).building
+        asked = requests.get_building(address)
+        return building_of(self._call(self._call.services.buildings.GetBuilding, asked).building)
 
-    def list_buildings(self) -> Iterator[building_pb2.Building]:
+    def list_buildings(self) -> Iterator[Building]:
         """The rungs by address, the city first; pages are fetched as they are needed."""
         page = requests.list_buildings()
         while True:
             answer = self._call(self._call.services.buildings.ListBuildings, page)
-            yield from answer.buildings
+            yield from map(building_of, answer.buildings)
             if not answer.next_page_token:
                 return
             page = requests.page_after(page, answer.next_page_token)
@@ -278,10 +282,10 @@ class Run(RunHandle):
                 self._accepted(number)
                 return observation_of(answer)
 
-    def status(self) -> run_pb2.Run:
+    def status(self) -> RunStatus:
         """How the run stands. Records nothing. Raises as `Client.get_run`."""
         return self._client.get_run(self.run_id)
 
-    def finish(self, outcome: str = "") -> run_pb2.Run:
+    def finish(self, outcome: str = "") -> RunStatus:
         """Ends the run. Raises as `Client.finish_run`."""
         return self._client.finish_run(self.run_id, outcome)

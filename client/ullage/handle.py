@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import grpc
 
 from .errors import TurnAlreadyRecorded, UllageError
+from .standing import plan_of, settled_of
 from .v1 import plan_pb2, run_pb2
 
 #: Codes that leave it open whether the request was carried out.
@@ -39,8 +40,8 @@ class RunHandle:
 
     def __init__(self, run: run_pb2.Run, settled: Sequence[plan_pb2.Settled] = (), replayed: bool = False) -> None:
         self.run_id = run.run_id
-        self.plan = run.plan
-        self.settled = list(settled)
+        self.plan = plan_of(run.plan)
+        self.settled = tuple(map(settled_of, settled))
         self.replayed = replayed
         self._last_turn = max(run.last_turn, run.origin.through_turn)
         self._in_doubt: int | None = None

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ullage import Insertion, Reading, Sounded, insertion_of, reading_of
-from ullage.answers import observation_of
+from ullage import Insertion, Reading, Sounded
+from ullage.answers import insertion_of, observation_of, reading_of
 from ullage.v1 import insertion_pb2, reading_pb2, run_pb2, run_service_pb2
 
 

@@ -14,6 +14,7 @@ from google.protobuf.message import Message
 import ullage
 from tests.client.wire import CANCELLED, NOTHING, UNREACHABLE, Failing, started
 from ullage.async_calls import AsyncCalls
+from ullage.standing import status_of
 from ullage.v1 import building_pb2, building_service_pb2, run_pb2, run_service_pb2
 
 pytestmark = pytest.mark.timeout(20)
@@ -101,7 +102,7 @@ async def test_a_run_from_start_to_finish(folder: Path) -> None:
         seen = await run.observe({"input_tokens": 70})
         assert seen == ullage.Observation(None, None, ullage.Sounded.NOTHING, False)
         assert (await run.status()).last_turn == 1
-        assert await run.finish("done") == finished
+        assert await run.finish("done") == status_of(finished)
     assert [name for name, _ in server.calls] == ["StartRun", "ObserveUsage", "GetRun", "FinishRun"]
 
 

@@ -10,6 +10,7 @@ import pytest
 import ullage
 from tests.client.scripted import Scripted
 from tests.client.wire import BUILDINGS, CANCELLED, NOTHING, RUNS, UNREACHABLE, Failing, started
+from ullage.standing import status_of
 from ullage.v1 import building_pb2, building_service_pb2, insertion_pb2, reading_pb2, run_pb2, run_service_pb2
 
 START, OBSERVE, GET, LIST = RUNS["StartRun"], RUNS["ObserveUsage"], RUNS["GetRun"], RUNS["ListRuns"]
@@ -50,7 +51,7 @@ def test_a_run_from_start_to_finish() -> None:
         run = client.start_run("r1", model="m")
         seen = run.observe({"input_tokens": 70})
         assert run.status().last_turn == 1
-        assert run.finish("done") == finished
+        assert run.finish("done") == status_of(finished)
     assert seen.reminder is not None
     assert dataclasses.asdict(seen.reminder) == {
         "id": "1/context/handover",
@@ -208,7 +209,7 @@ def test_a_branch_counts_on_from_where_it_left_its_mother() -> None:
     server = Scripted((GET, run_service_pb2.GetRunResponse(run=branch)), (OBSERVE, NOTHING))
     with server.serving() as client:
         run = client.resume_run("b")
-        assert (run.run_id, run.last_turn, run.settled, run.replayed) == ("b", 7, [], False)
+        assert (run.run_id, run.last_turn, run.settled, run.replayed) == ("b", 7, (), False)
         run.observe(None)
     assert turns(server) == [8]
 

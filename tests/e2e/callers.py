@@ -11,8 +11,7 @@ from random import Random
 from tests.e2e.killed import Siege
 from tests.e2e.ledger_file import Row, one_after_the_other
 from tests.e2e.plain_rule import Said, answers, said
-from ullage import AsyncClient, AsyncRun, BuildingChanges, UllageError, new_run_id
-from ullage.v1 import building_pb2, run_pb2
+from ullage import AsyncClient, AsyncRun, Building, BuildingChanges, RunStatus, UllageError, new_run_id
 
 WINDOWS = (1000, 8192, 200_000, 1_048_576)
 
@@ -30,7 +29,7 @@ class Agent:
         self.finishes = chance.random() < 0.5
         self.run: AsyncRun | None = None
         self.heard: list[Said] = []
-        self.ended: run_pb2.Run | None = None
+        self.ended: RunStatus | None = None
 
     async def live(self, client: AsyncClient) -> None:
         """Starts the run, reports its turns in order, each until it is answered, and perhaps ends it."""
@@ -94,7 +93,7 @@ class Agent:
         stands = await client.get_run(self.run_id)
         given = sum(each.reminder is not None for each in self.heard)
         figures = (stands.last_turn, stands.revision, stands.insertions_given, stands.state)
-        state = run_pb2.RUN_STATE_FINISHED if self.finishes else run_pb2.RUN_STATE_ACTIVE
+        state = "finished" if self.finishes else "active"
         if figures != (len(self.reports), len(self.rows), given, state):
             self.blame("stands", figures, (len(self.reports), len(self.rows), given, state))
         if self.finishes and stands != self.ended:
@@ -137,7 +136,7 @@ class Scribe:
         self.key = key
         self.values = values
         self.sent: list[tuple[str, int]] = []
-        self.answered: dict[str, building_pb2.Building] = {}
+        self.answered: dict[str, Building] = {}
 
     async def write(self, client: AsyncClient, chance: Random) -> None:
         """Sends the next command, sees that it holds, and now and then sends an old one again."""
@@ -173,7 +172,7 @@ class Scribe:
         if self.answered.setdefault(request_id, answer) != answer or self._stated(answer) != str(value):
             self.siege.blame("wrong", f"{request_id} answered {answer}, wanted {value}, as the first time")
 
-    def _stated(self, building: building_pb2.Building) -> str | None:
+    def _stated(self, building: Building) -> str | None:
         dotted = self.key.replace("_", ".", 1)
         return next((settled.value for settled in building.stated if settled.key == dotted), None)
 

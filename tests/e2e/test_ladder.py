@@ -8,6 +8,7 @@ import pytest
 from tests.servers import Server, running_server
 from ullage import (
     ArgumentInvalid,
+    Building,
     BuildingNotFound,
     Client,
     ConfigChanged,
@@ -17,7 +18,6 @@ from ullage import (
     Sounded,
     ThresholdOutOfDomain,
 )
-from ullage.v1 import building_pb2
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def written(server: Server, rung: str, text: str) -> Path:
     return path
 
 
-def stated(building: building_pb2.Building) -> dict[str, str]:
+def stated(building: Building) -> dict[str, str]:
     return {settled.key: settled.value for settled in building.stated}
 
 

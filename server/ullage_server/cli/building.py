@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ullage import AsyncClient
-from ullage.v1 import building_pb2
+from ullage import AsyncClient, Building
 
 from .as_json import as_json
 from .endings import carry_out
@@ -138,11 +137,11 @@ async def _set(
     return 0
 
 
-def _draw(building: building_pb2.Building, what: str, screen: Screen) -> None:
+def _draw(building: Building, what: str, screen: Screen) -> None:
     screen.row(as_json(building))
     title = f"building {building.address}" if building.address else "the city"
     screen.title(f"{title}: {what}" if what else title)
-    if building.HasField("update_time"):
+    if building.update_time is not None:
         screen.title(f"etag {building.etag}, document of {moment(building.update_time)}")
     else:
         screen.title(f"etag {building.etag}, no document")

@@ -9,10 +9,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from ullage import AsyncClient
-from ullage.v1 import run_pb2
+from ullage import AsyncClient, RunStatus, Sounded
 
-from .as_json import as_json, enum_name
+from .as_json import as_json
 from .endings import carry_out, say
 from .options import TIMEOUT, Json, Target, pairs, server
 from .screen import Screen, moment
@@ -68,7 +67,7 @@ async def _runs(
     return 0
 
 
-async def _at_most(count: int, runs: AsyncIterator[run_pb2.Run]) -> AsyncIterator[run_pb2.Run]:
+async def _at_most(count: int, runs: AsyncIterator[RunStatus]) -> AsyncIterator[RunStatus]:
     """The first `count` of `runs`, taken from it."""
     while count:
         try:
@@ -78,33 +77,32 @@ async def _at_most(count: int, runs: AsyncIterator[run_pb2.Run]) -> AsyncIterato
         count -= 1
 
 
-def _cells(run: run_pb2.Run) -> list[str]:
-    reading = run.reading
+def _cells(run: RunStatus) -> list[str]:
     return [
         run.run_id,
-        enum_name(run_pb2.RunState.DESCRIPTOR, run.state) or "-",
+        run.state,
         str(run.last_turn),
         percent(run),
-        enum_name(run_pb2.Sounded.DESCRIPTOR, run.sounded) or "-",
+        run.sounded,
         run.plan.address or "-",
         run.plan.model or "-",
-        str(reading.used_tokens) if run.HasField("reading") else "-",
-        str(window(run)) if window(run) else "-",
+        "-" if run.reading is None else str(run.reading.used_tokens),
+        str(window(run) or "-"),
         moment(run.start_time),
     ]
 
 
-def percent(run: run_pb2.Run) -> str:
+def percent(run: RunStatus) -> str:
     """How full the run's window is; in brackets where the window was reset since."""
-    if not run.reading.HasField("percent"):
+    if run.reading is None or run.reading.percent is None:
         return "-"
     text = f"{run.reading.percent}%"
     return f"({text})" if run.reading.stale else text
 
 
-def window(run: run_pb2.Run) -> int:
+def window(run: RunStatus) -> int:
     """The width of the run's window at its last reading, else as frozen; 0 where it is unknown."""
-    return run.reading.context_tokens if run.HasField("reading") else run.plan.context_tokens
+    return run.plan.context_tokens if run.reading is None else run.reading.context_tokens
 
 
 def _that_fit(widths: Sequence[int], width: int) -> int:
@@ -125,6 +123,6 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], columns: int, run: run_pb2.Run) -> Line:
-    style = {run_pb2.SOUNDED_FIRST: "first", run_pb2.SOUNDED_HANDOVER: "handover"}.get(run.sounded, "")
-    return [(_aligned(cells[:columns], widths), style if run.state == run_pb2.RUN_STATE_ACTIVE else "dim")]
+def _line(cells: Sequence[str], widths: Sequence[int], columns: int, run: RunStatus) -> Line:
+    style = {Sounded.FIRST: "first", Sounded.HANDOVER: "handover"}.get(run.sounded, "")
+    return [(_aligned(cells[:columns], widths), style if run.state == "active" else "dim")]

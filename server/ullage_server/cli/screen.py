@@ -6,9 +6,9 @@ file says can never steer the terminal: what can't be printed is shown as its es
 
 import json
 import sys
+from datetime import datetime
 from typing import Any
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from rich.console import Console
 from rich.text import Text
 from rich.theme import Theme
@@ -36,9 +36,9 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
 
 
-def moment(timestamp: Timestamp) -> str:
-    """A time to the second, as UTC."""
-    return timestamp.ToDatetime().strftime("%Y-%m-%dT%H:%M:%SZ")
+def moment(time: datetime) -> str:
+    """A moment of UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Screen:
