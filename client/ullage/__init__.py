@@ -37,6 +37,8 @@ from .errors import (
     Unsupported,
     WaveIncomplete,
 )
+from .exchanges import CompactedExchange, TextVerdict
+from .replays import DroppedHalfWave, ReplayedExchange
 from .requests import BuildingChanges, StatedPlan
 from .run_ids import new_run_id
 from .standing import Building, Origin, Plan, RunStatus, Settled
@@ -50,10 +52,12 @@ __all__ = [
     "BuildingChanges",
     "BuildingNotFound",
     "Client",
+    "CompactedExchange",
     "ConfigChanged",
     "ConfigUnreadable",
     "DeadlinePassed",
     "Draining",
+    "DroppedHalfWave",
     "ExchangeAlreadyCompacted",
     "ForkBeforeOrigin",
     "ForkPastEnd",
@@ -67,6 +71,7 @@ __all__ = [
     "Plan",
     "Reading",
     "RecordUnknown",
+    "ReplayedExchange",
     "RequestIdReused",
     "Run",
     "RunAlreadyExists",
@@ -78,6 +83,7 @@ __all__ = [
     "Sounded",
     "StatedPlan",
     "StoreUnavailable",
+    "TextVerdict",
     "ThresholdOutOfDomain",
     "TurnAlreadyRecorded",
     "TurnOutOfOrder",

@@ -1,9 +1,9 @@
 """What a caller's arguments are called, here and on the wire.
 
 Rule: an error speaks of what the caller typed. An argument that does not fit its field is named, with what it
-takes; a field that the service names is told as the argument it came from: what stands in a request's plan, report
-or command is an argument of its own, and the object that a provider reported is `usage`. An RPC is the method of
-that name.
+takes; a field that the service names is told as the argument it came from: what stands in a request's plan,
+report, command or start is an argument of its own, and the object that a provider reported is `usage`. An RPC is
+the method of that name.
 """
 
 import re
@@ -16,7 +16,7 @@ from .v1 import building_service_pb2, run_service_pb2
 
 _Message = TypeVar("_Message", bound=Message)
 
-_HOLDER = re.compile(r"^(?:plan|report|command)\.")
+_HOLDER = re.compile(r"^(?:plan|report|command|start)\.")
 _PROVIDERS_OBJECT = "provider_usage.json"
 
 #: The RPCs of a run whose methods are called otherwise.

@@ -8,7 +8,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import grpc
 
@@ -17,6 +17,7 @@ from .errors import error_of
 from .requests import Asked
 from .retries import Attempts, checked_timeout, proves_a_server
 from .v1.building_service_pb2_grpc import BuildingServiceStub
+from .v1.run_service_pb2 import ReplayExchangesRequest, ReplayExchangesResponse
 from .v1.run_service_pb2_grpc import RunServiceStub
 
 if TYPE_CHECKING:
@@ -25,7 +26,17 @@ if TYPE_CHECKING:
 
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
+_Asked = TypeVar("_Asked", contravariant=True)
+_Answered = TypeVar("_Answered", covariant=True)
 _CLOSED = "this ullage.AsyncClient is closed; make a new one"
+
+
+class AsyncRpc(Protocol[_Asked, _Answered]):
+    """As `calls.Rpc`, awaited."""
+
+    def __call__(self, request: _Asked, *, timeout: float | None = None) -> Awaitable[_Answered]:
+        """Asks; `timeout` is in seconds."""
+        ...
 
 
 class AsyncStubs(NamedTuple):
@@ -39,6 +50,21 @@ class _Open(NamedTuple):
     channel: grpc.aio.Channel
     loop: asyncio.AbstractEventLoop
     services: AsyncStubs
+
+
+def replay_exchanges(
+    stub: "RunServiceAsyncStub",
+) -> AsyncRpc[list[ReplayExchangesRequest], list[ReplayExchangesResponse]]:
+    """ReplayExchanges as one call: all of a stream's requests, and all of its answers."""
+
+    async def call(
+        request: list[ReplayExchangesRequest],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109  # the call's deadline, which the server is told
+    ) -> list[ReplayExchangesResponse]:
+        return [answer async for answer in stub.ReplayExchanges(iter(request), timeout=timeout)]
+
+    return call
 
 
 def open_channel(target: str) -> grpc.aio.Channel:
@@ -85,7 +111,7 @@ class AsyncCalls:
 
     async def __call__(
         self,
-        rpc: "grpc.aio.UnaryUnaryMultiCallable[_Request, _Answer]",
+        rpc: AsyncRpc[_Request, _Answer],
         asked: Asked[_Request],
     ) -> _Answer:
         """The answer to what is asked; raises the UllageError that it ended with."""

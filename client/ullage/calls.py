@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 import grpc
 
@@ -17,11 +17,22 @@ from .errors import error_of
 from .requests import Asked
 from .retries import Attempts, checked_timeout, proves_a_server
 from .v1.building_service_pb2_grpc import BuildingServiceStub
+from .v1.run_service_pb2 import ReplayExchangesRequest, ReplayExchangesResponse
 from .v1.run_service_pb2_grpc import RunServiceStub
 
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
+_Asked = TypeVar("_Asked", contravariant=True)
+_Answered = TypeVar("_Answered", covariant=True)
 _CLOSED = "this ullage.Client is closed; make a new one"
+
+
+class Rpc(Protocol[_Asked, _Answered]):
+    """What takes a request, or all of a stream's, and gives the answer, or all of a stream's, or grpc.RpcError."""
+
+    def __call__(self, request: _Asked, *, timeout: float | None = None) -> _Answered:
+        """Asks; `timeout` is in seconds."""
+        ...
 
 
 class Stubs(NamedTuple):
@@ -29,6 +40,15 @@ class Stubs(NamedTuple):
 
     runs: RunServiceStub
     buildings: BuildingServiceStub
+
+
+def replay_exchanges(stub: RunServiceStub) -> Rpc[list[ReplayExchangesRequest], list[ReplayExchangesResponse]]:
+    """ReplayExchanges as one call: all of a stream's requests, and all of its answers."""
+
+    def call(request: list[ReplayExchangesRequest], timeout: float | None = None) -> list[ReplayExchangesResponse]:
+        return list(stub.ReplayExchanges(iter(request), timeout=timeout))
+
+    return call
 
 
 def open_channel(target: str) -> grpc.Channel:
@@ -73,7 +93,7 @@ class Calls:
 
     def __call__(
         self,
-        rpc: "grpc.UnaryUnaryMultiCallable[_Request, _Answer]",
+        rpc: Rpc[_Request, _Answer],
         asked: Asked[_Request],
     ) -> _Answer:
         """The answer to what is asked; raises the UllageError that it ended with."""

@@ -12,11 +12,14 @@ _KNOCK_AGAIN = [
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
 ]
+#: gRPC takes 4 MiB; an exchange may come back as large as the server takes one, and its verdicts with it.
+_ANSWERS = [("grpc.max_receive_message_length", 32 << 20)]
 
 
 def channel_options(target: str) -> list[tuple[str, int]]:
     """The options of a channel to `target`."""
-    return [*_KNOCK_AGAIN, ("grpc.enable_http_proxy", 0)] if _on_this_machine(target) else _KNOCK_AGAIN
+    options = [*_KNOCK_AGAIN, *_ANSWERS]
+    return [*options, ("grpc.enable_http_proxy", 0)] if _on_this_machine(target) else options
 
 
 def _on_this_machine(target: str) -> bool:

@@ -6,16 +6,19 @@ be had, and nothing else (see `retries`). What is asked and answered is the same
 
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from . import requests
 from .answers import Observation, observation_of
-from .calls import Calls
+from .calls import Calls, replay_exchanges
 from .errors import UllageError
+from .exchanges import CompactedExchange, compacted_of
 from .handle import RunHandle
-from .requests import BuildingChanges, StatedPlan
+from .messages import taken
+from .replays import DroppedHalfWave, ReplayedExchange, batches, replayed_of
+from .requests import Asked, BuildingChanges, StatedPlan
 from .run_ids import new_run_id
 from .standing import Building, RunStatus, building_of, status_of
 from .target import check_target
@@ -117,6 +120,46 @@ class Client:
 
         return pages()
 
+    def replay(
+        self,
+        records: Iterable[Any],
+        *,
+        run_id: str | None = None,
+        exchange_budget_bytes: int | None = None,
+        exchange_rules: int | None = None,
+    ) -> Iterator[ReplayedExchange | DroppedHalfWave]:
+        """The exchanges of a history, compacted again as they were live. Records nothing.
+
+        Args:
+            records: the history's messages in order, in the shapes that `Run.compact` takes; prompts and system
+                messages among them are passed over. A reply's turn is one more than the one before, from 1; a
+                record may be a pair (turn, reply) instead. They are taken as the exchanges are asked for, which
+                go out some at a time.
+            run_id: a run by whose budget and rules it is done, and against whose ledger each turn is checked;
+                None: by the two below.
+            exchange_budget_bytes: the bytes of text that one exchange may hold; None: 32768. Not with run_id.
+            exchange_rules: the version of the rules; None: the newest. Not with run_id.
+
+        Yields:
+            A `ReplayedExchange` for each reply, in order; a `DroppedHalfWave` for the last one where the history
+            ends before all of its results.
+
+        Raises:
+            TypeError, ValueError: a record is no message, or the turns do not rise.
+            RunNotFound: no run has that id.
+            ArgumentInvalid: a result comes where no reply waits for one, or a value is outside its domain.
+            MessageTooLarge: an exchange is more than the server takes, 17 MiB.
+
+        """
+        start = requests.replay_start(run_id, exchange_budget_bytes, exchange_rules)
+
+        def exchanges() -> Iterator[ReplayedExchange | DroppedHalfWave]:
+            rpc = replay_exchanges(self._call.services.runs)
+            for waves, sent in batches(start.request, records):
+                yield from replayed_of(waves, self._call(rpc, Asked(sent, start.action, start.subject)))
+
+        return exchanges()
+
     def finish_run(self, run_id: str, outcome: str = "") -> RunStatus:
         """Ends a run: it takes no more turns, and can be forked. The same end again gets the run.
 
@@ -205,7 +248,7 @@ class Client:
 
 
 class Run(RunHandle):
-    """A run, and the count of its turns, made by `start_run` and `resume_run`. Reports are sent one at a
+    """A run, and the count of its turns, made by `start_run`, `resume_run` or `fork`. Reports are sent one at a
     time, each under a number of its own, however many threads make them.
     """
 
@@ -281,6 +324,67 @@ class Run(RunHandle):
                     raise
                 self._accepted(number)
                 return observation_of(answer)
+
+    def compact(self, exchange: Sequence[Any], *, turn: int | None = None) -> CompactedExchange:
+        """Shortens a turn's exchange to the run's budget: call it once a turn, when all its tool results are in.
+
+        If this raises because no answer came, send the same again: the same exchange gets the same answer.
+
+        Args:
+            exchange: the turn's messages: the assistant's reply, then those with its tool results, one result for
+                each tool use. In the shape of Anthropic's Messages (content blocks, the results in a user's
+                message) or OpenAI's Chat Completions (`tool_calls`, a message of the role `tool` for each); as
+                dicts, SDK objects or both. They are not changed. What is no text of the reply or of a result stays
+                as it is: thinking, tool uses, images, blocks of unknown kinds, keys, order; what stands beside the
+                results in a user's message, too.
+            turn: the exchange's turn, from 1; None: the one last observed.
+
+        Raises:
+            TypeError: it is no list of messages in these shapes.
+            ValueError: the messages are no exchange, a text is no Unicode, or there is no turn yet.
+            WaveIncomplete: a tool use has not exactly one result, or a result no tool use; the message names them.
+            ExchangeAlreadyCompacted: the turn was compacted with another exchange.
+            TurnOutOfOrder: the turn lies below the last one that was compacted, and never was itself.
+            RunFinished: the run has ended.
+            RunNotFound: no run has that id.
+            ArgumentInvalid: two tool uses have one id, or the turn is outside its domain.
+            MessageTooLarge: the exchange is more than the server takes, 17 MiB.
+
+        """
+        held = taken(exchange)
+        with self._turns:
+            number = self._turn_of_exchange if turn is None else turn
+            asked = requests.compact_exchange(self.run_id, number, held.exchange)
+            answer = self._client._call(self._client._call.services.runs.CompactExchange, asked)
+            if turn is None:
+                self._accepted(number)
+        return compacted_of(answer, number, held)
+
+    def fork(self, through_turn: int, run_id: str | None = None, **plan: Unpack[StatedPlan]) -> "Run":
+        """Starts a branch: a run that begins as this one stood at the end of a turn, and counts on from there.
+
+        This run does not change, and may be finished. The same fork again gets the branch as it stands now
+        (`replayed`).
+
+        Args:
+            through_turn: the last turn that both have in common, from 0 (none) to this run's last.
+            run_id: the branch's id, unique in the whole city, `[A-Za-z0-9._:-]{1,128}`; None: a new UUIDv7.
+            **plan: what the branch states beyond what this run stated; see `StatedPlan`. It may not state
+                exchange_budget_bytes, which is inherited.
+
+        Raises:
+            ForkPastEnd: this run has not come to that turn.
+            ForkBeforeOrigin: the turn is an ancestor's that is gone.
+            RunAlreadyExists: the id belongs to another start or fork.
+            RunNotFound: this run is gone.
+            ThresholdOutOfDomain: second_threshold is not 31 to 90.
+            ConfigUnreadable: a rung's document does not parse.
+            ArgumentInvalid: another value is outside its domain.
+
+        """
+        asked = requests.fork_run(self.run_id, through_turn, new_run_id() if run_id is None else run_id, plan)
+        answer = self._client._call(self._client._call.services.runs.ForkRun, asked)
+        return Run(self._client, answer.run, answer.settled, answer.replayed)
 
     def status(self) -> RunStatus:
         """How the run stands. Records nothing. Raises as `Client.get_run`."""

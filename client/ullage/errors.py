@@ -192,6 +192,8 @@ _UNTOLD: dict[grpc.StatusCode, type[UllageError]] = {
     grpc.StatusCode.UNAVAILABLE: ServerUnreachable,
     grpc.StatusCode.CANCELLED: ServerUnreachable,
 }
+#: What gRPC says of a message beyond the transport's own limit; its code may mean other things.
+_TOO_LARGE = "message larger than max"
 _REASONS = {kind: reason for reason, kind in UllageError.by_reason.items()}
 
 
@@ -234,6 +236,8 @@ def error_of(
             retry_delay=None if retry is None else retry.retry_delay.ToNanoseconds() / 1e9,
         )
     kind = _UNTOLD.get(code, UllageError)
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and _TOO_LARGE in (details or ""):
+        kind = MessageTooLarge
     message, recovery = details or code.name, ""
     if kind is DeadlinePassed:
         message = f"no answer from {target} within {timeout:g} s"
@@ -249,6 +253,9 @@ def error_of(
             "start one with `ullage serve`, or set ULLAGE_TARGET to where one listens (`make run`'s listens on "
             "127.0.0.1:50151)"
         )
+    elif kind is MessageTooLarge:
+        message = f"a message is too large for gRPC between here and {target}: {message}"
+        recovery = "send less in one request"
     elif kind is Unsupported:
         message = f"the server at {target} does not have this RPC: {message}"
         recovery = "use a newer server, or correct ULLAGE_TARGET if that is no Ullage server"

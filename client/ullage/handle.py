@@ -51,6 +51,14 @@ class RunHandle:
         """The last turn that the service accepted; 0 where it has none. A branch begins at its mother's."""
         return self._last_turn
 
+    @property
+    def _turn_of_exchange(self) -> int:
+        """The turn that an exchange is of where nothing is said: the last reported, its answer lost or not."""
+        turn = self._last_turn if self._in_doubt is None else self._in_doubt
+        if turn == 0:
+            raise ValueError("no turn of this run was observed yet; say with turn= which one the exchange is of")
+        return turn
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.run_id!r}, last turn {self._last_turn}>"
 

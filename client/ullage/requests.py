@@ -12,7 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from .arguments import made, shown
 from .usage import usage_on_the_wire
-from .v1 import building_pb2, building_service_pb2, plan_pb2, run_pb2, run_service_pb2, usage_pb2
+from .v1 import building_pb2, building_service_pb2, exchange_pb2, plan_pb2, run_pb2, run_service_pb2, usage_pb2
 
 Rearm = Literal["per_run", "per_window"]
 State = Literal["active", "finished"]
@@ -113,12 +113,22 @@ class Asked(NamedTuple, Generic[_Request]):
 
 def start_run(run_id: str, plan: StatedPlan) -> Asked[run_service_pb2.StartRunRequest]:
     """The start of a run."""
-    _only_known(plan, StatedPlan, "start_run")
-    stated = _stated(plan)
-    if "time_budget" in stated:
-        stated["time_budget"] = _duration(stated["time_budget"])
-    request = made(run_service_pb2.StartRunRequest, run_id=run_id, plan=made(plan_pb2.RunPlan, **stated))
+    request = made(run_service_pb2.StartRunRequest, run_id=run_id, plan=_plan(plan, "start_run"))
     return Asked(request, "starting a run", f"run {run_id}")
+
+
+def fork_run(
+    parent_run_id: str, through_turn: int, run_id: str, plan: StatedPlan
+) -> Asked[run_service_pb2.ForkRunRequest]:
+    """The start of a branch."""
+    request = made(
+        run_service_pb2.ForkRunRequest,
+        parent_run_id=parent_run_id,
+        through_turn=through_turn,
+        run_id=run_id,
+        plan=_plan(plan, "fork"),
+    )
+    return Asked(request, "forking a run", f"run {parent_run_id}, turn {through_turn}")
 
 
 def observe_usage(
@@ -144,6 +154,29 @@ def observe_usage(
     )
     request = made(run_service_pb2.ObserveUsageRequest, run_id=run_id, report=report)
     return Asked(request, "observing a turn's usage", f"run {run_id}, turn {turn}")
+
+
+def compact_exchange(
+    run_id: str, turn: int, exchange: exchange_pb2.Exchange
+) -> Asked[run_service_pb2.CompactExchangeRequest]:
+    """The question what of a turn's exchange stays."""
+    request = made(
+        run_service_pb2.CompactExchangeRequest, run_id=run_id, turn=turn, exchange=exchange, edits_only=True
+    )
+    return Asked(request, "compacting an exchange", f"run {run_id}, turn {turn}")
+
+
+def replay_start(
+    run_id: str | None, exchange_budget_bytes: int | None, exchange_rules: int | None
+) -> Asked[run_service_pb2.ReplayStart]:
+    """By what a history is replayed."""
+    start = made(
+        run_service_pb2.ReplayStart,
+        run_id=run_id,
+        exchange_budget_bytes=exchange_budget_bytes,
+        exchange_rules=exchange_rules,
+    )
+    return Asked(start, "replaying a history", "a history" if run_id is None else f"run {run_id}")
 
 
 def finish_run(run_id: str, outcome: str) -> Asked[run_service_pb2.FinishRunRequest]:
@@ -205,6 +238,14 @@ def page_after(asked: Asked[_List], page_token: str) -> Asked[_List]:
     request.CopyFrom(asked.request)
     request.page_token = page_token
     return asked._replace(request=request)
+
+
+def _plan(said: StatedPlan, function: str) -> plan_pb2.RunPlan:
+    _only_known(said, StatedPlan, function)
+    stated = _stated(said)
+    if "time_budget" in stated:
+        stated["time_budget"] = _duration(stated["time_budget"])
+    return made(plan_pb2.RunPlan, **stated)
 
 
 def _stated(said: Mapping[str, Any]) -> dict[str, Any]:

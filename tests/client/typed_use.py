@@ -26,6 +26,13 @@ def synchronous() -> None:
         assert_type(status.reading, ullage.Reading | None)
         assert_type(status.finish_time, datetime | None)
         assert_type(client.resume_run("r1"), ullage.Run)
+        answer = run.compact([{"role": "assistant", "content": "done"}])
+        assert_type(answer, ullage.CompactedExchange)
+        assert_type(answer.must_offload, tuple[ullage.TextVerdict, ...])
+        for replayed in client.replay([(3, {"role": "assistant", "content": "done"})], run_id="r1"):
+            assert_type(replayed, ullage.ReplayedExchange | ullage.DroppedHalfWave)
+        assert_type(run.fork(3, second_threshold=50), ullage.Run)
+        run.fork(3, modle="m")  # type: ignore[call-arg]
         for listed in client.list_runs(state="active"):
             assert_type(listed, ullage.RunStatus)
         assert_type(client.configure_building("lab", models={"m": 5}, reset=["clock.zone"]), ullage.Building)
@@ -46,6 +53,10 @@ async def asynchronous() -> None:
         run = await client.start_run("r1")
         assert_type(run, ullage.AsyncRun)
         assert_type(await run.observe(None), ullage.Observation)
+        assert_type(await run.compact([]), ullage.CompactedExchange)
+        assert_type(await run.fork(3), ullage.AsyncRun)
+        async for replayed in client.replay([]):
+            assert_type(replayed, ullage.ReplayedExchange | ullage.DroppedHalfWave)
         async for building in client.list_buildings():
             assert_type(building, ullage.Building)
         assert_type(await client.finish_run("r1"), ullage.RunStatus)
