@@ -123,7 +123,7 @@ def test_a_refused_report_is_shown_and_ends_in_1() -> None:
     assert done.returncode == 1
     assert [row["used_tokens"] for row in rows(done.stdout)] == [5, None, 6]
     assert "prompt_tokens must be" in rows(done.stdout)[1]["refused"]
-    assert "1 report was refused" in done.stderr
+    assert "1 report or exchange was refused" in done.stderr
 
 
 def test_against_a_server_the_run_is_kept_there_and_finished(target: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from .building import building
+from .compact import compact
 from .replay import replay
 from .run import run
 from .runs import runs
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 app.command()(serve)
 app.command()(replay)
+app.command()(compact)
 app.command()(runs)
 app.command()(run)
 app.add_typer(building, name="building")

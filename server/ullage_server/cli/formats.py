@@ -7,6 +7,8 @@ tells which form it is. No form looks at a provider's words; a usage object is k
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from .gathered import Exchanges, Gathered
+
 MAX_TOKENS = 2**53 - 1
 
 #: The model that Claude Code names where it wrote the reply itself, because a call failed.
@@ -32,6 +34,7 @@ class Seen:
     window: int = 0
     window_assumed: int = 0
     window_reset: bool = False
+    exchange: Gathered | None = None
 
 
 class Format(ABC):
@@ -105,9 +108,10 @@ class Transcript(Format):
         super().__init__()
         self._reset: set[str] = set()
         self._known: set[str] = set()
+        self._exchanges = Exchanges()
 
     def take(self, item: object) -> None:
-        """Takes an assistant's line, or the mark of a compaction."""
+        """Takes an assistant's line, the mark of a compaction, or what tools gave for a call."""
         if not isinstance(item, dict):
             return
         agent = _agent(item)
@@ -115,6 +119,8 @@ class Transcript(Format):
             self._reset.add(agent)
             return
         message = item.get("message")
+        if isinstance(message, dict) and item.get("type") == "user":
+            self._exchanges.results(message)
         if not isinstance(message, dict) or not (item.get("type") == "assistant" or "usage" in message):
             return
         self.taken += 1
@@ -130,7 +136,9 @@ class Transcript(Format):
         if reset:
             self._reset.discard(agent)
         usage = _usage(message.get("usage"))
-        self.seen.append(Seen(usage, _model(message.get("model")), "", agent, name, window_reset=reset))
+        exchange = self._exchanges.reply(agent, message, _word(item.get("uuid")))
+        model = _model(message.get("model"))
+        self.seen.append(Seen(usage, model, "", agent, name, window_reset=reset, exchange=exchange))
 
 
 class Bare(Format):

@@ -2,13 +2,14 @@
 
 Rule: each call is a turn, with what its provider reported, untouched. The window is the one stated on the command
 line, else the recording's (and follows it where it changes), else what the server finds for the model, which is
-told again where it changes. A report the server refuses is shown as such, and the run goes on.
+told again where it changes. A report the server refuses is shown as such, and the run goes on. Where the recording
+holds a call's whole exchange, it is compacted behind the report.
 """
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
-from ullage import ArgumentInvalid, AsyncClient, AsyncRun, Observation
+from ullage import ArgumentInvalid, AsyncClient, AsyncRun, MessageTooLarge, Observation
 
 from .recordings import Call, RecordedRun
 
@@ -24,13 +25,17 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One call and what came of it: the server's answer, or why it refused the report."""
+    """One call and what came of it: the server's answer, or why it refused the report.
+
+    `dropped_bytes` is what was cut out of its exchange; None where the recording holds none that is whole.
+    """
 
     turn: int
     call: Call
     told_model: str
     answer: Observation | None
     refusal: str = ""
+    dropped_bytes: int | None = None
 
     @property
     def read(self) -> bool:
@@ -65,13 +70,21 @@ async def play(started: AsyncRun, run: RecordedRun, stated: Stated) -> AsyncIter
             told_window = window = call.window
         elif window and told_model:
             told_window = window
+        answer, refusals = None, []
         try:
             answer = await started.observe(
                 call.usage, turn=turn, window_reset=call.window_reset, model=told_model, context_tokens=told_window
             )
         except ArgumentInvalid as error:
-            yield Played(turn, call, told_model, None, error.message)
+            refusals.append(error.message)
         except (TypeError, ValueError) as error:
-            yield Played(turn, call, told_model, None, str(error))
-        else:
-            yield Played(turn, call, told_model, answer)
+            refusals.append(str(error))
+        dropped = None
+        if call.exchange is not None and call.exchange.is_whole():
+            try:
+                dropped = (await started.compact(call.exchange.messages(), turn=turn)).dropped_bytes
+            except (ArgumentInvalid, MessageTooLarge) as error:
+                refusals.append(f"its exchange: {error.message}")
+            except (TypeError, ValueError) as error:
+                refusals.append(f"its exchange: {error}")
+        yield Played(turn, call, told_model, answer, "; ".join(refusals), dropped)

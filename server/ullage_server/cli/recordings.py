@@ -13,6 +13,7 @@ from itertools import chain
 from typing import IO
 
 from .formats import Bare, Format, Seen, Transcript, UsageLines
+from .gathered import Gathered
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -23,12 +24,16 @@ class RecordingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One model call. `usage` is what its provider reported, None for nothing; `window` 0 where none is stated."""
+    """One model call. `usage` is what its provider reported, None for nothing; `window` 0 where none is stated.
+
+    `exchange` is what its reply and its tools said, None where the recording does not hold it.
+    """
 
     usage: object
     model: str
     window: int
     window_reset: bool
+    exchange: Gathered | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +180,13 @@ def _run(name: str, calls: list[Seen]) -> RecordedRun:
     return RecordedRun(
         name,
         tuple(
-            Call(call.usage, call.model, call.window_assumed if assumed else call.window, call.window_reset)
+            Call(
+                call.usage,
+                call.model,
+                call.window_assumed if assumed else call.window,
+                call.window_reset,
+                call.exchange,
+            )
             for call in calls
         ),
         window_assumed=assumed and any(call.window_assumed for call in calls),

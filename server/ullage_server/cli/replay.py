@@ -70,13 +70,13 @@ def _replay(file: str | None, stated: Stated, target: str | None, screen: Screen
     name = "example" if file is None else "stdin" if file == "-" else Path(file).name
     refused = asyncio.run(_play_all(recording, name, stated, target, screen))
     if refused:
-        reports = "1 report was" if refused == 1 else f"{refused} reports were"
-        say(f"{reports} refused; each says why, and is not in the run")
+        what = "1 report or exchange was" if refused == 1 else f"{refused} reports or exchanges were"
+        say(f"{what} refused; each says why, and is not in the run")
     return 1 if refused else 0
 
 
 async def _play_all(recording: Recording, name: str, stated: Stated, target: str | None, screen: Screen) -> int:
-    """Plays each run; how many reports were refused."""
+    """Plays each run; how many reports or exchanges were refused."""
     refused = 0
     async with AsyncExitStack() as stack:
         address = target or await stack.enter_async_context(passing_server())
@@ -99,7 +99,7 @@ async def _one(client: AsyncClient, run: RecordedRun, name: str, stated: Stated,
     screen.line(drawn.head())
     refused = 0
     async for played in play(started, run, stated):
-        refused += played.answer is None
+        refused += bool(played.refusal)
         screen.row(_row(started.run_id, run.name, played))
         for line in drawn.lines(_turn(played)):
             screen.line(line)
@@ -160,8 +160,11 @@ def _turn(played: Played) -> Turn:
         notes.append("window reset")
     if played.told_model:
         notes.append(played.told_model)
-    if played.answer is None:
+    if played.dropped_bytes:
+        notes.append(f"dropped {played.dropped_bytes} bytes")
+    if played.refusal:
         notes.append(f"refused: {played.refusal}")
+    if played.answer is None:
         return Turn(played.turn, None, None, None, tuple(notes))
     reading = played.answer.reading
     reminder = played.answer.reminder.text if played.answer.reminder else None
@@ -191,5 +194,6 @@ def _row(run_id: str, name: str, played: Played) -> dict[str, Any]:
         "reminder": answer.reminder.text if answer and answer.reminder else None,
         "model": played.call.model or None,
         "window_reset": played.call.window_reset,
+        "dropped_bytes": played.dropped_bytes,
         "refused": played.refusal or None,
     }
