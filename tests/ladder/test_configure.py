@@ -6,7 +6,7 @@ import pytest
 from tests.ladder.fakes import World, command, threshold, unavailable
 from ullage_server.core.errors import Reason, Refusal
 from ullage_server.core.plan import Settled
-from ullage_server.core.rung import Command
+from ullage_server.core.rung import MAX_NAMED, Command
 from ullage_server.core.settings import Rearm
 from ullage_server.ladder.building import Building
 from ullage_server.ladder.document import MAX_DOCUMENT_BYTES
@@ -67,6 +67,27 @@ async def test_a_wrong_command_writes_nothing(world: World, change: Command) -> 
         await configure(world, change, "q")
     assert world.texts == {}
     assert world.journal.kept == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (command(reset=("models.m",) * (MAX_NAMED + 1)), "command.reset"),
+        (command(models={f"m{number}": 1 for number in range(MAX_NAMED + 1)}), "command.models"),
+    ],
+)
+async def test_a_command_that_names_too_much_is_refused(world: World, change: Command, field: str) -> None:
+    refusal = await refused(world, change, Reason.ARGUMENT_INVALID)
+    assert refusal.field == field
+    assert str(MAX_NAMED) in refusal.message
+    assert world.texts == {}
+
+
+async def test_a_command_may_name_as_many_models_as_it_resets(world: World) -> None:
+    models = {f"m{number}": 1 for number in range(MAX_NAMED)}
+    assert len((await configure(world, command(models=models)))[0].stated) == MAX_NAMED
+    building, _ = await configure(world, command(reset=tuple(f"models.{model}" for model in models)))
+    assert building.stated == ()
 
 
 async def test_a_key_may_be_reset_while_a_model_bears_its_name(world: World) -> None:

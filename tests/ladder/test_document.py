@@ -3,7 +3,7 @@ import pytest
 from tests.ladder.fakes import ZONES, stated
 from ullage_server.core.errors import Reason, Refusal
 from ullage_server.core.settings import Rearm
-from ullage_server.ladder.document import etag, parse
+from ullage_server.ladder.document import MAX_KEY_PARTS, etag, parse
 
 
 def refused(text: str, address: str = "lab") -> Refusal:
@@ -92,6 +92,29 @@ def test_no_toml_is_refused_with_its_place(text: str, line: int, column: int) ->
     assert refusal.subject == "building lab"
     assert f"line {line}, column {column};" in refusal.message
     assert f"line {line}" in refusal.recovery
+
+
+@pytest.mark.timeout(20)  # the parser takes half a minute for each
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("x = 1\n  " + "a." * 31_000 + "a = 1\n", 2, 3),
+        ("x = 1\n[" + "a." * 31_000 + "a]\n", 2, 2),
+        ("[[" + "a." * 31_000 + "a", 1, 3),
+        ("x = { y = 1, " + "'a' . " * 10_000 + "a = 1 }\n", 1, 14),
+    ],
+)
+def test_a_key_of_more_parts_than_anybody_writes_is_refused_with_its_place(
+    text: str, line: int, column: int
+) -> None:
+    refusal = refused(text)
+    assert f"of more than {MAX_KEY_PARTS} parts at line {line}, column {column};" in refusal.message
+    assert f"line {line}" in refusal.recovery
+
+
+def test_a_key_may_have_as_many_parts_as_are_read() -> None:
+    assert stated(parse("lab", "a." * (MAX_KEY_PARTS - 1) + "a = 1\n", ZONES)) == {}
+    refused("a." * MAX_KEY_PARTS + "a = 1\n")
 
 
 @pytest.mark.parametrize(

@@ -294,15 +294,24 @@ def test_what_is_no_table_has_nothing_to_reset(table: str) -> None:
     "before",
     [
         "x = " + "[" * 200 + "]" * 200 + "\n",
-        "a." * 2000 + "a = 1\n",
-        "[" + "a." * 2000 + "a]\n",
+        "".join("a." * 29 + f"k{number} = 1\n" for number in range(900)),
+        "[" + "h." * 9 + "h]\n" + "".join("a." * 9 + f"k{number} = 1\n" for number in range(200)),
+        "".join("[" + "a." * 29 + f"k{number}]\n" for number in range(900)),
         "[[mine]]\nx = 1\n[clock]\n[[mine]]\nx = 2\n",  # it would move the second one up
     ],
 )
+@pytest.mark.timeout(20)  # the library takes a minute and more for some of them
 def test_what_the_library_cannot_follow_is_refused(before: str) -> None:
     with pytest.raises(Refusal, match="in place") as caught:
         edit(before, threshold(50))
     assert caught.value.reason is Reason.CONFIG_UNREADABLE
+
+
+@pytest.mark.timeout(20)
+def test_each_key_to_reset_is_looked_for_once() -> None:
+    text = "[models]\n" + "".join(f"m{number} = 1\n" for number in range(5000))
+    gone = tuple(f"models.m{number}" for number in range(4000)) + ("models.other",) * 16_000
+    assert len(parse("lab", edit(text, command(reset=gone)), ZONES).models) == 1000
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,8 @@ from typing import Any
 
 import pytest
 
-from ullage_server.ladder import places
 from ullage_server.ladder.document import MAX_DOCUMENT_BYTES
-from ullage_server.ladder.places import place_of, position
+from ullage_server.ladder.places import chains, place_of, position
 
 REARM = ("context", "rearm")
 
@@ -42,9 +41,12 @@ def test_an_offset_has_its_place() -> None:
         "x = '''" + "\n" * (MAX_DOCUMENT_BYTES - 60) + "'''",
         "x = [" + ("\n" + "1," * 1600) * 18 + "]",
         "\n".join(f"x{number} = [" + "\n" * 30 + "]" for number in range(1500)),
+        "[models]\n" + "".join(f"m{number} = 1\n" for number in range(6000)),
     ],
 )
-def test_the_search_ends_however_long_a_statement_is(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_is_found_behind_a_long_statement_of_which_little_is_read(
+    statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read = 0
     loads = tomllib.loads
 
@@ -56,6 +58,50 @@ def test_the_search_ends_however_long_a_statement_is(statement: str, monkeypatch
     monkeypatch.setattr("tomllib.loads", counted)
     text = f"{statement}\n[context]\nrearm = 2\n"
     assert len(text) <= MAX_DOCUMENT_BYTES
-    assert place_of(text, REARM) == (1, 1)
-    assert 0 < read <= places._MAX_READ
-    assert place_of(f"[context]\nrearm = 2\n{statement}", REARM) == (2, 1)
+    assert place_of(text, REARM) == (text.count("\n"), 1)
+    assert 0 < read <= len(text)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "x = '''\n[context]\nrearm = 1\n'''\n",
+        'x = """a\\"""\nrearm = 1"""""\n',
+        "x = '''a'''''\n",
+        'x = [\']\', "[\\"", # ]\n1]\n',
+        "'x.y=' . \"=#\" = {a.b = '}', c = [{}]}\n",
+        "[x] # [context]\ncontext.rearm = 1\n",
+        "[[x.'context.rearm']]\nrearm = 1\n",
+        "x = 'open # no'\ny = 1.5e3\n",
+    ],
+)
+def test_what_only_looks_like_the_key_is_passed_over(before: str) -> None:
+    text = f"{before}[context]\r\n\trearm = 2\n"
+    tomllib.loads(text)
+    assert place_of(text, REARM) == (text.count("\n"), 2)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        'x = """a"""", ',
+        "x = ['''a''''', ",
+        'x = "\\"" #',
+        "x = '\\'\n",
+        "# '''\n",
+        '"""',
+        "",
+        'x = ["""\\"""", ',
+        "x\n",
+    ],
+)
+def test_a_key_of_many_parts_is_seen_behind_whatever_stands_before_it(hidden: str) -> None:
+    text = f"{hidden}\n" + "a." * 40 + "a = 1\n"
+    assert max(chain.parts for chain in chains(text)) == (1 if hidden == '"""' else 41)
+
+
+@pytest.mark.parametrize(
+    "text", ["x = '" + "a." * 99 + "'\n", "# " + "a." * 99, "x = [" + "1.5, " * 99 + "]\n", "x.y = 1\n" * 99]
+)
+def test_dots_that_join_no_parts_are_not_counted(text: str) -> None:
+    assert max(chain.parts for chain in chains(text)) <= 2

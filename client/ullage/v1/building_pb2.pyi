@@ -92,14 +92,14 @@ class ConfigureBuilding(_message.Message):
     @_builtins.property
     def models(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """models gives the width of a model's window in tokens, 1 to 2^53 - 1, by the model's name in at most 256
-        characters. Entries not named stay.
+        characters; at most 2000 of them. Entries not named stay.
         """
 
     @_builtins.property
     def reset(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """reset names keys to remove from this rung, such as `context.second_threshold`; `models` is the whole table,
-        and `models.NAME` one entry, whose name may hold dots itself. A key that is also present above is refused,
-        and so is one that is unknown; one that is not stated is no fault.
+        and `models.NAME` one entry, whose name may hold dots itself; at most 2000 of them. A key that is also present
+        above is refused, and so is one that is unknown; one that is not stated is no fault.
         """
 
     def __init__(

@@ -16,6 +16,9 @@ from .settings import KEYS, Value
 
 MODELS = "models"
 
+#: How many models, and how many keys to reset, one command may name; a document has room for not many more.
+MAX_NAMED = 2000
+
 #: An unknown key that is told as it was spelt; anything else may be no key at all.
 _SHOWABLE = re.compile(r"[a-z0-9_]{1,32}(\.[a-z0-9_]{1,32}){0,2}")
 
@@ -69,15 +72,23 @@ def read_rung(address: str, document: Mapping[str, object], zones: Collection[st
 
 
 def check_command(command: Command, zones: Collection[str]) -> Command:
-    """`command` with its values parsed; refused, with the field at fault, where a part of it is wrong."""
+    """`command` with its values parsed and each key once; refused, with the field at fault, where it is wrong."""
     check_address("command.address", command.address)
+    for field, named in (("command.models", command.models), ("command.reset", command.reset)):
+        if len(named) > MAX_NAMED:
+            raise invalid(
+                field,
+                f"{field} names {len(named)} keys; one command names at most {MAX_NAMED}",
+                recovery=f"send several commands, or reset the whole table with `{MODELS}`",
+            )
+    reset = tuple(dict.fromkeys(command.reset))
     values = {
         name: KEYS[name].check(f"command.{KEYS[name].wire_field}", value, zones)
         for name, value in command.values.items()
     }
     for model, window in command.models.items():
         check_window("command.models", model, window)
-    for name in command.reset:
+    for name in reset:
         table, _, model = name.partition(".")
         if name not in KEYS and name != MODELS and not (table == MODELS and model):
             keys = ", ".join([*KEYS, MODELS, f"{MODELS}.NAME"])
@@ -89,7 +100,7 @@ def check_command(command: Command, zones: Collection[str]) -> Command:
         if name in command.values or stated:
             shown = name if name in KEYS else MODELS
             raise invalid("command.reset", f"{shown} is both stated and reset; one command does one of them")
-    return Command(command.address, values, command.models, command.reset)
+    return Command(command.address, values, command.models, reset)
 
 
 def check_window(field: str, model: str, window: int) -> int:

@@ -12,15 +12,18 @@ from typing import Any
 
 from ..core.errors import Reason, Refusal
 from ..core.rung import MODELS, Rung, read_rung
-from .places import place_of, position
+from .places import chains, place_of, position
 
 #: A document that is larger is refused, read or written: room for two thousand models.
 MAX_DOCUMENT_BYTES = 64 * 1024
 
+#: A key or header of more parts is refused: the parser's work grows with their square.
+MAX_KEY_PARTS = 32
+
 _MAX_KEY_CHARS = 128
 _PLACE = re.compile(r"at line (\d+), column (\d+)")
 #: What the parser refuses without saying where: a number too long to convert, a nesting too deep to follow.
-_PLACELESS = re.compile(r"[0-9_]{4000,}|(?:[\[{][ \t]*){50}")
+_PLACELESS = re.compile(r"(?<![0-9_])[0-9_]{4000,}|(?:[\[{][ \t]*){50}")
 
 
 def subject(address: str) -> str:
@@ -53,7 +56,16 @@ def parse(address: str, text: str, zones: Collection[str]) -> Rung:
 
 
 def load(address: str, text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """The tables of `text`, the document at `address`; refused where it is no TOML."""
+    """The tables of `text`, the document at `address`; refused where it is no TOML, or a key is too long."""
+    if long := next((chain for chain in chains(text) if chain.parts > MAX_KEY_PARTS), None):
+        rest = text[long.start :]
+        line, column = position(text, long.start + len(rest) - len(rest.lstrip(" \t")))
+        raise unreadable(
+            address,
+            f"has a key of more than {MAX_KEY_PARTS} parts at line {line}, column {column}; a key is a few names "
+            "with dots between them",
+            f"correct line {line}, or take it out; the next request reads the document anew",
+        )
     try:
         return tomllib.loads(text, parse_float=parse_float)
     except (ValueError, RecursionError) as error:
