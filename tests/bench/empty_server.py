@@ -1,9 +1,10 @@
 """The yardsticks: servers whose one call does nothing.
 
-    python -m tests.bench.empty_server (ours | bare) unix:PATH
+    python -m tests.bench.empty_server (ours | bare | echo | parse) unix:PATH
 
 `ours` is an empty call on the same stack as every other: the same handlers on raw bytes, the same interceptors,
-an empty message parsed and one written. `bare` is grpc.aio on uvloop alone.
+an empty message parsed and one written. `bare` is grpc.aio on uvloop alone. `echo` gives back the exchange that
+it is sent: parsed and written again, on the same stack. `parse` is the same with an empty answer.
 """
 
 import asyncio
@@ -13,13 +14,19 @@ import sys
 import grpc
 import uvloop
 
-from ullage.v1.run_service_pb2 import GetRunRequest, GetRunResponse
+from ullage.v1.run_service_pb2 import (
+    CompactExchangeRequest,
+    CompactExchangeResponse,
+    GetRunRequest,
+    GetRunResponse,
+)
 from ullage_server.rpc.interceptors.admission import Admission
 from ullage_server.rpc.interceptors.errors import Errors
-from ullage_server.rpc.interceptors.size import Size
-from ullage_server.rpc.server import Handlers
+from ullage_server.rpc.interceptors.size import MAX_RECEIVED_BYTES, Size
+from ullage_server.rpc.server import Answer, Handlers
 
 METHOD = "/ullage.v1.RunService/GetRun"
+COMPACT = "/ullage.v1.RunService/CompactExchange"
 
 _SERVICE, _, _NAME = METHOD[1:].rpartition("/")
 
@@ -28,14 +35,29 @@ async def _empty(request: GetRunRequest) -> GetRunResponse:
     return GetRunResponse()
 
 
+async def _echo(request: CompactExchangeRequest) -> CompactExchangeRequest:
+    return request
+
+
+async def _parse(request: CompactExchangeRequest) -> CompactExchangeResponse:
+    return CompactExchangeResponse()
+
+
 async def _nothing(request: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
     return b""
 
 
+_OURS: dict[str, dict[str, Answer]] = {
+    "ours": {_NAME: _empty},
+    "echo": {"CompactExchange": _echo},
+    "parse": {"CompactExchange": _parse},
+}
+
+
 async def serve(kind: str, listen: str) -> None:
-    server = grpc.aio.server()
-    if kind == "ours":
-        server.add_generic_rpc_handlers((Handlers({_NAME: _empty}, [Errors(), Admission(), Size()]),))
+    server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_RECEIVED_BYTES)])
+    if kind in _OURS:
+        server.add_generic_rpc_handlers((Handlers(_OURS[kind], [Errors(), Admission(), Size()]),))
     else:
         bare: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
             _NAME: grpc.unary_unary_rpc_method_handler(_nothing)

@@ -9,7 +9,6 @@ with 100,000 runs as with 1,000; at most 1 KiB of memory a live run.
 import argparse
 import asyncio
 import itertools
-import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ import grpc
 import uvloop
 
 from tests.bench.empty_server import METHOD
-from tests.bench.load import Cost, measure
+from tests.bench.load import measure, ratio_line
 from tests.bench.processes import Process, process
 from ullage.v1.plan_pb2 import RunPlan
 from ullage.v1.run_service_pb2 import ObserveUsageRequest, ObserveUsageResponse, StartRunRequest
@@ -32,6 +31,8 @@ Call = grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
 
 START = "/ullage.v1.RunService/StartRun"
 OBSERVE = "/ullage.v1.RunService/ObserveUsage"
+
+PLAN = RunPlan(context_tokens=1_000_000, address="lab/alice", model="a-model")
 
 
 def observe(run_id: str, turn: int) -> bytes:
@@ -47,13 +48,12 @@ class Runs:
         self._observe: Call = server.channel.unary_unary(OBSERVE)
         self._turns: dict[str, int] = {}
 
-    async def start(self, count: int, prefix: str) -> list[str]:
+    async def start(self, count: int, prefix: str, plan: RunPlan = PLAN) -> list[str]:
         names = [f"{prefix}-{number:032d}" for number in range(count)]
         left: Iterator[str] = iter(names)
 
         async def starter() -> None:
             for name in left:
-                plan = RunPlan(context_tokens=1_000_000, address="lab/alice", model="a-model")
                 await self._start(StartRunRequest(run_id=name, plan=plan).SerializeToString())
 
         await asyncio.gather(*(starter() for _ in range(256)))
@@ -64,17 +64,6 @@ class Runs:
         answer = ObserveUsageResponse.FromString(await self._observe(observe(name, turn)))
         if answer.replayed or answer.reading.turn != turn:
             raise AssertionError(f"{name} turn {turn} was answered with {answer}")
-
-
-def ratio_line(what: str, goal: str, over: list[Cost], under: list[Cost]) -> str:
-    """The median of the pairs' CPU ratios, and the medians they came from."""
-    ratios = [a.cpu / b.cpu for a, b in zip(over, under, strict=True)]
-    a, b = (statistics.median(cost.cpu for cost in costs) for costs in (over, under))
-    rate_a, rate_b = (statistics.median(cost.rate for cost in costs) for costs in (over, under))
-    return (
-        f"{what:<44} {statistics.median(ratios):5.2f} (goal {goal})  "
-        f"CPU a call {a:4.0f} : {b:4.0f} us   calls a second {rate_a:5.0f} : {rate_b:5.0f}"
-    )
 
 
 async def bench(calls: int, rounds: int) -> None:

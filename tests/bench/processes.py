@@ -12,6 +12,8 @@ from pathlib import Path
 import grpc
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+#: An echo's answer is as large as what it was sent.
+_ANY_SIZE = [("grpc.max_receive_message_length", -1)]
 
 
 class Process:
@@ -35,7 +37,7 @@ async def process(socket: Path, *command: str) -> AsyncIterator[Process]:
     """`python -m COMMAND…`, up when it answers on `socket`."""
     child = await asyncio.create_subprocess_exec(sys.executable, "-m", *command)
     try:
-        async with grpc.aio.insecure_channel(f"unix:{socket}") as channel:
+        async with grpc.aio.insecure_channel(f"unix:{socket}", _ANY_SIZE) as channel:
             deadline = time.monotonic() + 30
             while not socket.exists():
                 if time.monotonic() > deadline or child.returncode is not None:
