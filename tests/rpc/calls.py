@@ -83,6 +83,23 @@ def data_of(request: Message | bytes) -> bytes:
     return request if isinstance(request, bytes) else request.SerializeToString()
 
 
+def leading_to(request: bytes) -> list[bytes]:
+    """What a stream of ReplayExchanges holds before `request`, told from the field that stands first in it."""
+    return _LEADS.get(request[:1], [])
+
+
+_REPLY = run_service_pb2.ModelReturned(turn=1, calls=1)
+_REPLY.blocks.add().tool_use.id = "call"
+_START = run_service_pb2.ReplayExchangesRequest(start=run_service_pb2.ReplayStart()).SerializeToString()
+_LEADS = {
+    bytes([2 << 3 | 2]): [_START],  # a reply
+    bytes([3 << 3 | 2]): [
+        _START,
+        run_service_pb2.ReplayExchangesRequest(model_returned=_REPLY).SerializeToString(),
+    ],  # a tool's result
+}
+
+
 class Wire:
     """A server as any program sees it: RPCs by name, requests and answers as bytes."""
 
@@ -90,13 +107,31 @@ class Wire:
         self._channel = channel
 
     def send(self, rpc: str, request: Message | bytes, metadata: Metadata = ()) -> Answer:
-        """Calls the RPC of that name, or path, and gives what came of it."""
+        """Calls the RPC of that name, or path, and gives what came of it; of a stream of answers the last one.
+
+        An RPC that takes a stream is sent what leads to the request, and the request.
+        """
+        data = data_of(request)
+        if rpc in RPCS and (RPCS[rpc].client_streaming or RPCS[rpc].server_streaming):
+            before = leading_to(data) if RPCS[rpc].client_streaming else []
+            return self.stream(rpc, [*before, data], metadata)[-1]
         call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = self._channel.unary_unary(path_of(rpc))
         try:
-            payload = call(data_of(request), timeout=TIMEOUT, metadata=tuple(metadata))
+            payload = call(data, timeout=TIMEOUT, metadata=tuple(metadata))
             return Answer(grpc.StatusCode.OK, payload=payload)
         except grpc.RpcError as error:
             return answer_of(error)
+
+    def stream(self, rpc: str, requests: Sequence[Message | bytes], metadata: Metadata = ()) -> list[Answer]:
+        """Calls an RPC of streams and gives its answers, the last one a refusal; OK alone where there are none."""
+        call: grpc.StreamStreamMultiCallable[bytes, bytes] = self._channel.stream_stream(path_of(rpc))
+        answers: list[Answer] = []
+        try:
+            payloads = call(map(data_of, requests), timeout=TIMEOUT, metadata=tuple(metadata))
+            answers.extend(Answer(grpc.StatusCode.OK, payload=payload) for payload in payloads)
+        except grpc.RpcError as error:
+            return [*answers, answer_of(error)]
+        return answers or [Answer(grpc.StatusCode.OK)]
 
     def ask(self, rpc: str, request: Message, response: type[M]) -> M:
         """The answer to a request that must be OK."""

@@ -1,23 +1,21 @@
 """CompactExchange, ReplayExchanges and ReadLedger over the wire: what is large, odd or half there."""
 
-import hashlib
 import json
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
-import grpc
 import pytest
 
-from tests.rpc.calls import TIMEOUT, Wire, answer_of, path_of
+from tests.rpc.calls import Wire
+from tests.rpc.exchanges import digest, edited, exchange_not_as_sent, history, result, text, use
 from tests.rpc.good_requests import fresh
 from tests.rpc.recorded import Records
 from tests.rpc.refusals import faults_of
 from tests.shared_data import shared
 from ullage.v1 import plan_pb2
-from ullage.v1.exchange_pb2 import Block, Exchange, Part, Text, Thinking, ToolResult, ToolUse
+from ullage.v1.exchange_pb2 import Block, Exchange, Opaque, Part, Thinking, ToolResult, ToolUse
 from ullage.v1.run_service_pb2 import (
     CompactExchangeRequest,
     CompactExchangeResponse,
-    ModelReturned,
     ReadLedgerRequest,
     ReadLedgerResponse,
     ReplayExchangesRequest,
@@ -35,35 +33,9 @@ def started(wire: Wire, budget: int = BUDGET) -> str:
     return wire.ask("StartRun", request, StartRunResponse).run.run_id
 
 
-def text(words: str) -> Block:
-    return Block(text=Text(text=words))
-
-
-def use(name: str) -> Block:
-    return Block(tool_use=ToolUse(id=name, name="read", input_json="{}"))
-
-
-def result(name: str, *texts: str) -> Block:
-    return Block(tool_result=ToolResult(tool_use_id=name, parts=[Part(text=words) for words in texts]))
-
-
 def compact(wire: Wire, run_id: str, turn: int, exchange: Exchange) -> CompactExchangeResponse:
     request = CompactExchangeRequest(run_id=run_id, turn=turn, exchange=exchange)
     return wire.ask("CompactExchange", request, CompactExchangeResponse)
-
-
-def stream(channel: grpc.Channel, rpc: str, requests: list[bytes]) -> list[bytes]:
-    call: grpc.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(path_of(rpc))
-    return list(call(iter(requests), timeout=TIMEOUT))
-
-
-def history(turn: int, exchange: Exchange) -> Iterator[bytes]:
-    """An exchange as a harness that replays its history streams it."""
-    calls = sum(block.WhichOneof("content") == "tool_use" for block in exchange.assistant)
-    reply = ModelReturned(turn=turn, blocks=exchange.assistant, calls=calls)
-    yield ReplayExchangesRequest(model_returned=reply).SerializeToString()
-    for block in exchange.results:
-        yield ReplayExchangesRequest(tool_result=block).SerializeToString()
 
 
 ODD = {
@@ -178,23 +150,9 @@ def _block(said: dict[str, str]) -> Block:
     return block
 
 
-def untouched(exchange: Exchange) -> list[bytes]:
-    """All of an exchange but its texts."""
-    blocks = []
-    for block in [*exchange.assistant, *exchange.results]:
-        rest = Block()
-        rest.CopyFrom(block)
-        if rest.WhichOneof("content") == "text":
-            rest.text.text = ""
-        for part in rest.tool_result.parts if rest.WhichOneof("content") == "tool_result" else ():
-            part.text = ""
-        blocks.append(rest.SerializeToString())
-    return blocks
-
-
-def test_real_exchanges_live_and_replayed_are_the_same_and_the_ledgers(wire: Wire, channel: grpc.Channel) -> None:
+def test_real_exchanges_live_and_replayed_are_the_same_and_the_ledgers(wire: Wire) -> None:
     runs: dict[str, str] = {}
-    histories: dict[str, list[bytes]] = {}
+    histories: dict[str, list[ReplayExchangesRequest]] = {}
     live: dict[str, list[tuple[int, bytes, Exchange]]] = {}
     whole = large = 0
     for name, turn, exchange in real_exchanges():
@@ -205,7 +163,7 @@ def test_real_exchanges_live_and_replayed_are_the_same_and_the_ledgers(wire: Wir
             continue  # a call that was broken off has no answer
         whole += 1
         told = CompactExchangeResponse.FromString(answer.payload)
-        assert untouched(told.exchange) == untouched(exchange)
+        assert exchange_not_as_sent(request, told) == []
         large += told.source_bytes > 32768
         outcomes = {verdict.outcome for verdict in told.verdicts}
         assert not told.over_budget or outcomes & {3, 4}, "only what is left whole keeps it over its budget"
@@ -214,55 +172,120 @@ def test_real_exchanges_live_and_replayed_are_the_same_and_the_ledgers(wire: Wir
     assert whole >= 298
     assert large >= 51
     for name, run_id in runs.items():
-        start = ReplayExchangesRequest(start=ReplayStart(run_id=run_id)).SerializeToString()
+        start = ReplayExchangesRequest(start=ReplayStart(run_id=run_id))
         answers = [
-            ReplayExchangesResponse.FromString(answer).exchange
-            for answer in stream(channel, "ReplayExchanges", [start, *histories[name]])
+            ReplayExchangesResponse.FromString(answer.payload).exchange
+            for answer in wire.stream("ReplayExchanges", [start, *histories[name]])
         ]
         assert [(one.turn, one.digest, one.exchange) for one in answers] == live[name]
         assert all(one.matches_ledger and not one.wave_incomplete for one in answers)
         kept = [
-            ReadLedgerResponse.FromString(row).record
-            for row in stream(channel, "ReadLedger", [ReadLedgerRequest(run_id=run_id).SerializeToString()])
+            ReadLedgerResponse.FromString(answer.payload).record
+            for answer in wire.stream("ReadLedger", [ReadLedgerRequest(run_id=run_id)])
         ]
         digests = [record.exchange_compacted.result_digest for record in kept[1:]]
         assert digests == [digest for _, digest, _ in live[name]]
 
 
-def test_a_digest_can_be_computed_by_anyone(wire: Wire) -> None:
-    answer = compact(
-        wire, started(wire), 1, Exchange(assistant=[text("Hi."), use("a")], results=[result("a", "x")])
+def test_an_empty_exchange_is_one_and_is_recorded_once(wire: Wire, records: Records) -> None:
+    run_id = started(wire, 0)
+    before = records.now().rows["ledger"]
+    first, again = (compact(wire, run_id, 1, Exchange()) for _ in range(2))
+    assert first.digest == again.digest == digest(Exchange())
+    assert (first.replayed, again.replayed) == (False, True)
+    assert (first.source_bytes, first.result_bytes, first.over_budget) == (0, 0, False)
+    assert records.now().rows["ledger"] == before + 1
+
+
+def test_what_is_in_no_text_is_given_back_as_it_came(wire: Wire) -> None:
+    """Lone surrogates as escapes, NUL, no JSON at all: the service looks at no call and at no unknown block."""
+    odd = ['{"a": "\\ud800"}', "\\ud83d", "\x00", "no JSON", "{" * 5000, "", "\u0301" * 900]
+    exchange = Exchange()
+    for number, words in enumerate(odd):
+        exchange.assistant.add().tool_use.MergeFrom(ToolUse(id=f"t{number}", name=words, input_json=words))
+        exchange.assistant.add().opaque.MergeFrom(Opaque(type=words, json=words))
+        exchange.assistant.add().thinking.MergeFrom(Thinking(text=words, signature=b"\xff\x00"))
+        exchange.results.append(result(f"t{number}", words, "", words))
+    request = CompactExchangeRequest(run_id=started(wire, 10), turn=1, exchange=exchange)
+    answer = wire.ask("CompactExchange", request, CompactExchangeResponse)
+    assert exchange_not_as_sent(request, answer) == []
+
+
+MANY_KINDS = Exchange(
+    assistant=[
+        text("It was said that the sea was calm. " * 200),
+        use("a"),
+        use("b"),
+        text("# One\n\nWords.\n" * 300),
+    ],
+    results=[
+        result("b", "2026-01-01T00:00:00Z INFO up\n" * 300, "", "港は静かだった。" * 400),
+        result("a", '{"a": [' + "1, " * 2000 + "1]}", "def f(x):\n    return x\n" * 300),
+    ],
+)
+
+
+def test_with_edits_only_the_bytes_are_those_of_the_whole_answer(wire: Wire) -> None:
+    full, edits = (
+        CompactExchangeRequest(run_id=started(wire), turn=1, exchange=MANY_KINDS, edits_only=only)
+        for only in (False, True)
     )
+    whole = wire.ask("CompactExchange", full, CompactExchangeResponse)
+    short = wire.ask("CompactExchange", edits, CompactExchangeResponse)
+    assert exchange_not_as_sent(full, whole) == exchange_not_as_sent(edits, short) == []
+    assert len(short.edits) == 5
+    assert edited(MANY_KINDS, short.edits) == whole.exchange
+    assert (short.verdicts, short.digest) == (whole.verdicts, whole.digest)
+    # Asked again the other way it is the same turn's record, answered in that way.
+    full.run_id = edits.run_id
+    again = wire.ask("CompactExchange", full, CompactExchangeResponse)
+    assert (again.replayed, again.exchange) == (True, whole.exchange)
 
-    def field(data: bytes) -> bytes:
-        return len(data).to_bytes(8, "big") + data
 
-    number = (2).to_bytes(8, "big"), (1).to_bytes(8, "big")
-    plain = b"ullage.exchange.1" + number[0] + b"T" + field(b"Hi.") + b"U" + field(b"a") + field(b"read")
-    plain += field(b"{}") + number[1] + b"R" + field(b"a") + field(b"\x00") + number[1] + b"T" + field(b"x")
-    assert answer.digest == hashlib.sha256(plain).digest()
+def test_of_many_callers_with_one_exchange_one_records_it(wire: Wire, records: Records) -> None:
+    """Short ones are worked on where they come in, long ones in a thread: both ways meet one record."""
+    for exchange in (MANY_KINDS, Exchange(assistant=[text("The sea was calm. " * 30_000)])):
+        request = CompactExchangeRequest(run_id=started(wire), turn=1, exchange=exchange)
+        before = records.now().rows["ledger"]
+        with ThreadPoolExecutor(8) as callers:
+            asked = [
+                callers.submit(wire.ask, "CompactExchange", request, CompactExchangeResponse) for _ in range(24)
+            ]
+        answers = [each.result() for each in asked]
+        assert sum(not answer.replayed for answer in answers) == 1
+        assert records.now().rows["ledger"] == before + 1
+        for answer in answers:
+            answer.replayed = False
+        assert all(answer == answers[0] for answer in answers)
 
 
-def test_a_ledger_is_read_from_any_position_and_not_without_its_run(wire: Wire, channel: grpc.Channel) -> None:
+def test_of_many_callers_with_exchanges_of_one_turn_one_is_taken(wire: Wire, records: Records) -> None:
+    run_id = started(wire)
+    requests = [
+        CompactExchangeRequest(run_id=run_id, turn=1, exchange=Exchange(assistant=[text(f"{number}")]))
+        for number in range(24)
+    ]
+    before = records.now().rows["ledger"]
+    with ThreadPoolExecutor(8) as callers:
+        reasons = [
+            answer.reason for answer in callers.map(lambda one: wire.send("CompactExchange", one), requests)
+        ]
+    assert sorted(reasons) == ["EXCHANGE_ALREADY_COMPACTED"] * 23 + ["OK"]
+    assert records.now().rows["ledger"] == before + 1
+
+
+def test_a_ledger_is_read_from_any_position_and_not_without_its_run(wire: Wire) -> None:
     run_id = started(wire)
     for turn in (1, 2):
         compact(wire, run_id, turn, Exchange(assistant=[text("Hi.")]))
 
     def positions(start: int) -> list[int]:
-        request = ReadLedgerRequest(run_id=run_id, from_position=start).SerializeToString()
-        return [
-            ReadLedgerResponse.FromString(row).record.position for row in stream(channel, "ReadLedger", [request])
-        ]
+        answers = wire.stream("ReadLedger", [ReadLedgerRequest(run_id=run_id, from_position=start)])
+        return [ReadLedgerResponse.FromString(answer.payload).record.position for answer in answers]
 
     assert positions(0) == positions(1) == [1, 2, 3]
     assert positions(3) == [3]
-    assert positions(4) == []
-    for request, reason in (
-        (ReadLedgerRequest(run_id=fresh()), "RUN_NOT_FOUND"),
-        (ReadLedgerRequest(run_id=run_id, from_position=-1), "ARGUMENT_INVALID"),
-    ):
-        with pytest.raises(grpc.RpcError) as caught:
-            stream(channel, "ReadLedger", [request.SerializeToString()])
-        answer = answer_of(caught.value)
-        assert answer.reason == reason
-        assert faults_of(answer) == []
+    assert positions(4) == [0], "an answer without a record stands for none"
+    (answer,) = wire.stream("ReadLedger", [ReadLedgerRequest(run_id=fresh())])
+    assert answer.reason == "RUN_NOT_FOUND"
+    assert faults_of(answer) == []

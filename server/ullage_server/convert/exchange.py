@@ -26,8 +26,15 @@ class Source(NamedTuple):
     digest: bytes
 
 
-def source_from(exchange: exchange_pb2.Exchange, field: str) -> Source:
-    """What core needs of `exchange`; refused, naming `field` and its part, where a block is out of its place."""
+class Fields(NamedTuple):
+    """The request's fields that an exchange came in: its reply's blocks and its results."""
+
+    assistant: str
+    results: str
+
+
+def source_from(exchange: exchange_pb2.Exchange, fields: Fields) -> Source:
+    """What core needs of `exchange`; refused, naming one of `fields`, where a block is out of its place."""
     digest = Digest()
     asked = [block.tool_use.id for block in exchange.assistant if block.WhichOneof("content") == "tool_use"]
     answered = []
@@ -38,22 +45,22 @@ def source_from(exchange: exchange_pb2.Exchange, field: str) -> Source:
     )
     digest.number(len(exchange.assistant))
     for number, block in enumerate(exchange.assistant):
-        kind = _kind(block, f"{field}.assistant", number)
+        kind = _kind(block, fields.assistant, number)
         if kind == "tool_result":
             raise invalid(
-                f"{field}.assistant", f"{field}.assistant[{number}] is a tool result, which the results hold"
+                fields.assistant, f"{fields.assistant}[{number}] is a tool result, which the results hold"
             )
         text = _feed(digest, block, kind)
         if text:
             texts.append(SourceText(False, number, 0, text, bound=number < last_thinking))
     digest.number(len(exchange.results))
     for number, block in enumerate(exchange.results):
-        if _kind(block, f"{field}.results", number) != "tool_result":
+        if _kind(block, fields.results, number) != "tool_result":
             raise invalid(
-                f"{field}.results", f"{field}.results[{number}] is no tool result; the results hold no others"
+                fields.results, f"{fields.results}[{number}] is no tool result; the results hold no others"
             )
         answered.append(block.tool_result.tool_use_id)
-        for part, text in _feed_result(digest, block.tool_result, f"{field}.results", number):
+        for part, text in _feed_result(digest, block.tool_result, fields.results, number):
             texts.append(SourceText(True, number, part, text))
     return Source(texts, asked, answered, digest.result())
 

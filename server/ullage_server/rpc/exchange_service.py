@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ullage.v1.run_service_pb2 import CompactExchangeRequest, CompactExchangeResponse
 
-from ..convert.exchange import Source, edits_to, verdicts_to
+from ..convert.exchange import Fields, Source, edits_to, verdicts_to
 from ..core.domain import check_turn
 from ..core.exchange.turn import check_rules, compact_turn
 from ..core.exchange.wave import check_wave
@@ -14,6 +14,8 @@ from ..core.run import present, subject
 from ..core.state import State
 from ..store.ledger import Ledger
 from .exchange_work import Worker
+
+_FIELDS = Fields("exchange.assistant", "exchange.results")
 
 
 class ExchangeService:
@@ -37,7 +39,7 @@ class ExchangeService:
             return plan.settings.exchange_budget_bytes, plan.exchange_rules
 
         exchange = request.exchange
-        source, compacted, digest = await self._worker.work(exchange, terms)
+        source, compacted, digest = await self._worker.work(exchange, _FIELDS, terms)
         assert compacted is not None  # noqa: S101  # `terms` never leaves an exchange as it is
 
         async def decide(state: State | None) -> ExchangeCompacted:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ullage.v1.exchange_pb2 import Exchange
 
-from ..convert.exchange import Source, put_cuts, source_from
+from ..convert.exchange import Fields, Source, put_cuts, source_from
 from ..core.exchange.compact import Compacted, compact
 
 #: From this size on, in bytes, an exchange is worked on in the thread.
@@ -35,15 +35,15 @@ class Worker:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "ullage-exchange")
 
-    async def work(self, exchange: Exchange, terms: Terms) -> Worked:
-        """Compacts `exchange` in place."""
+    async def work(self, exchange: Exchange, fields: Fields, terms: Terms) -> Worked:
+        """Compacts `exchange`, which came in those fields, in place."""
         if exchange.ByteSize() < LONG:
-            return _work(exchange, terms)
-        return await asyncio.get_running_loop().run_in_executor(self._thread, _work, exchange, terms)
+            return _work(exchange, fields, terms)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _work, exchange, fields, terms)
 
 
-def _work(exchange: Exchange, terms: Terms) -> Worked:
-    source = source_from(exchange, "exchange")
+def _work(exchange: Exchange, fields: Fields, terms: Terms) -> Worked:
+    source = source_from(exchange, fields)
     by = terms(source)
     if by is None:
         return Worked(source, None, source.digest)
@@ -51,4 +51,4 @@ def _work(exchange: Exchange, terms: Terms) -> Worked:
     if not compacted.cuts:
         return Worked(source, compacted, source.digest)
     put_cuts(exchange, source.texts, compacted)
-    return Worked(source, compacted, source_from(exchange, "exchange").digest)
+    return Worked(source, compacted, source_from(exchange, fields).digest)

@@ -19,7 +19,7 @@ from ullage.v1.run_service_pb2 import (
     ReplayStart,
 )
 
-from ..convert.exchange import verdicts_to
+from ..convert.exchange import Fields, verdicts_to
 from ..core.domain import check_count, check_tokens, check_turn
 from ..core.errors import Reason, Refusal, invalid
 from ..core.exchange.compact import RULES
@@ -33,6 +33,8 @@ from ..core.settings import KEYS
 from ..store.ledger import Ledger
 from .exchange_work import Worker
 from .interceptors.size import MAX_EXCHANGE_BYTES
+
+_FIELDS = Fields("model_returned.blocks", "tool_result")
 
 
 class Terms(NamedTuple):
@@ -93,6 +95,7 @@ class Replays:
     async def _closed(self, wave: "_Wave", terms: Terms, *, whole: bool) -> ReplayExchangesResponse:
         worked = await self._worker.work(
             wave.exchange,
+            _FIELDS,
             lambda source: (
                 (terms.budget, terms.rules) if whole and is_whole(source.asked, source.answered) else None
             ),
