@@ -93,6 +93,8 @@ def _of_kind(field: Field, good: bytes) -> dict[str, bytes]:
         return {name: number_field(number, value) for name, value in numbers.items()}
     if field.type == Field.TYPE_BOOL:
         return {"false": number_field(number, 0), "true": number_field(number, 1), "2": number_field(number, 2)}
+    if field.type == Field.TYPE_BYTES:
+        return {name: bytes_field(number, data) for name, data in (NO_TEXTS | {"no bytes": b""}).items()}
     assert field.type in (Field.TYPE_INT32, Field.TYPE_INT64), f"{field.full_name}: what is hostile to its type?"
     return {name: number_field(number, value) for name, value in NUMBERS.items()}
 

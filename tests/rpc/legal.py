@@ -3,6 +3,7 @@
 from google.protobuf.message import Message
 
 from tests.rpc.calls import Wire
+from tests.rpc.exchanges import digest, exchange_not_as_sent
 from ullage.v1 import building_pb2, building_service_pb2, plan_pb2, run_pb2, run_service_pb2
 
 #: What the server gives, whatever a request says there.
@@ -29,6 +30,27 @@ def wrong_in(rpc: str, request: bytes, payload: bytes, wire: Wire) -> list[str]:
         configured = building_service_pb2.ConfigureBuildingRequest.FromString(request)
         building = building_service_pb2.ConfigureBuildingResponse.FromString(payload).building
         return _building_not_as_commanded(configured, building, wire)
+    if rpc == "ForkRun":
+        forked = run_service_pb2.ForkRunRequest.FromString(request)
+        run = run_service_pb2.ForkRunResponse.FromString(payload).run
+        begun = (run.origin.run_id, run.origin.through_turn, run.last_turn, run.revision)
+        told = [] if begun == (forked.parent_run_id, forked.through_turn, forked.through_turn, 1) else [str(begun)]
+        return [*told, *_plan_not_as_stated(forked.plan, run.plan), *_run_not_as_answered(run, wire)]
+    if rpc == "CompactExchange":
+        compacted = run_service_pb2.CompactExchangeRequest.FromString(request)
+        answer = run_service_pb2.CompactExchangeResponse.FromString(payload)
+        run = _read(compacted.run_id, wire)
+        turns = (run.last_turn, run.revision)
+        told = [] if turns == (compacted.turn, 2) else [f"after turn {compacted.turn}: {turns}"]
+        return [*told, *exchange_not_as_sent(compacted, answer)]
+    if rpc == "ReadLedger":
+        asked = run_service_pb2.ReadLedgerRequest.FromString(request)
+        record = run_service_pb2.ReadLedgerResponse.FromString(payload).record
+        wanted = 1 if asked.from_position <= 1 else 0
+        return [] if record.position == wanted else [f"position {record.position}, wanted {wanted}"]
+    if rpc == "ReplayExchanges" and payload:
+        replayed = run_service_pb2.ReplayExchangesResponse.FromString(payload).exchange
+        return [] if replayed.digest in (b"", digest(replayed.exchange)) else ["the digest is another exchange's"]
     return []
 
 

@@ -60,8 +60,8 @@ _INSIDE = re.compile(
 _MOST_CHARS = 600
 
 
-def faults_of(answer: Answer) -> list[str]:
-    """What is wrong with a refusal; empty where nothing is."""
+def faults_of(answer: Answer, named: str = "") -> list[str]:
+    """What is wrong with a refusal; empty where nothing is. `named` is what the caller sent and it may repeat."""
     info, status = answer.info, answer.status
     if not info.reason:
         return [f"no ErrorInfo: {answer.code.name}: {answer.message}"]
@@ -76,7 +76,7 @@ def faults_of(answer: Answer) -> list[str]:
     if set(info.metadata) != {"action", "subject", "recovery"}:
         faults.append(f"metadata {sorted(info.metadata)}")
     for name, text in {"message": answer.message, **info.metadata}.items():
-        faults += _faults_of_text(name, text)
+        faults += _faults_of_text(name, text.replace(named, "…") if named else text)
     # A request that does not parse has no fields.
     if (info.reason in ABOUT_A_FIELD and "the request is no" not in answer.message) and not answer.violations:
         faults.append("no field is named")
@@ -85,7 +85,7 @@ def faults_of(answer: Answer) -> list[str]:
     for field, description in answer.violations.items():
         faults += [
             *_faults_of_text("a field's name", field),
-            *_faults_of_text("a field's description", description),
+            *_faults_of_text("a field's description", description.replace(named, "…") if named else description),
         ]
     return faults
 

@@ -60,8 +60,15 @@ _ZONES: dict[str, Value] = {
 }
 NO_ZONE = _TEXTS | {"a zone in small letters", "an offset", "a zone and more", "a way to a zone"}
 
-#: What is refused in the place of any text: what does not parse (then no field is known), and what is too large.
-IN_EVERY_TEXT = dict.fromkeys(NO_TEXTS, "ARGUMENT_INVALID") | {"a MiB": "MESSAGE_TOO_LARGE"}
+#: The RPCs that take as much as an exchange may hold.
+LARGE = {"CompactExchange", "ReplayExchanges"}
+
+
+def in_every_text(rpc: str) -> dict[str, str]:
+    """What is refused in the place of any text, no field being known: what does not parse or is too large."""
+    garbled = dict.fromkeys(NO_TEXTS, "ARGUMENT_INVALID")
+    return garbled if rpc in LARGE else garbled | {"a MiB": "MESSAGE_TOO_LARGE"}
+
 
 TAKEN = row()
 
@@ -142,45 +149,104 @@ _LABEL_KEY = {"missing", "empty", "nearly a MiB", *_CONTROLS} | {
 }
 _LABEL_VALUE = {"1025 characters", "nearly a MiB", *_CONTROLS}
 
+# In the requests that may be large, a text of a MiB is refused where a shorter one is.
+_RUN_ID_OF_LARGE = row(ARGUMENT_INVALID=NO_NAME | {"missing", "a MiB"}, RUN_NOT_FOUND=_SHORT)
+_TURN = row(ARGUMENT_INVALID=NEGATIVE_IN_32 | ZERO_IN_32 | {"missing"})
+
+
+def _attachment(name: str) -> dict[str, Row]:
+    return {f"{name}.{field}": TAKEN for field in ("media_type", "reference", "data")}
+
+
+def _reply(name: str) -> dict[str, Row]:
+    """The rows of a reply's blocks, the field `name`: nothing in them is looked at but their kind."""
+    there = row(name, ARGUMENT_INVALID={"missing"})
+    return {
+        name: row(ARGUMENT_INVALID={"empty"}),
+        f"{name}.text": there,
+        f"{name}.text.text": TAKEN,
+        f"{name}.thinking": there,
+        f"{name}.thinking.text": TAKEN,
+        f"{name}.thinking.signature": TAKEN,
+        f"{name}.redacted_thinking": there,
+        f"{name}.redacted_thinking.data": TAKEN,
+        f"{name}.tool_use": there,
+        f"{name}.tool_use.id": TAKEN,
+        f"{name}.tool_use.name": TAKEN,
+        f"{name}.tool_use.input_json": TAKEN,
+        f"{name}.tool_result": row(name, ARGUMENT_INVALID={"empty"}),
+        f"{name}.image": there,
+        **_attachment(f"{name}.image"),
+        f"{name}.opaque": there,
+        f"{name}.opaque.type": TAKEN,
+        f"{name}.opaque.json": TAKEN,
+    }
+
+
+def _result(name: str) -> dict[str, Row]:
+    """The rows within a result, the field `name`."""
+    there = row(name, ARGUMENT_INVALID={"missing"})
+    return {
+        **{
+            f"{name}.{kind}": row(name, ARGUMENT_INVALID={"empty"})
+            for kind in ("text", "thinking", "redacted_thinking", "tool_use", "image", "opaque")
+        },
+        f"{name}.tool_result": there,
+        f"{name}.tool_result.tool_use_id": TAKEN,
+        f"{name}.tool_result.is_error": TAKEN,
+        f"{name}.tool_result.parts": row(name, ARGUMENT_INVALID={"empty"}),
+        f"{name}.tool_result.parts.text": there,
+        f"{name}.tool_result.parts.attachment": there,
+        **_attachment(f"{name}.tool_result.parts.attachment"),
+    }
+
+
+# No other id is that of the other side of the wave.
+_OTHER_IDS = row("exchange.results", WAVE_INCOMPLETE=set(TEXTS) | {"missing"})
+
+_PLAN = {
+    "plan": TAKEN,
+    "plan.address": row(ARGUMENT_INVALID=NO_ADDRESS, more=_SEGMENTS),
+    "plan.agent": row(ARGUMENT_INVALID=NO_NAME - {"empty"}),
+    "plan.session_id": row(ARGUMENT_INVALID=NO_NAME - {"empty"}),
+    "plan.parent_session_id": row(ARGUMENT_INVALID=NO_NAME - {"empty"}),
+    "plan.subagent": TAKEN,
+    "plan.model": row(ARGUMENT_INVALID=NO_MODEL),
+    "plan.context_tokens": row(ARGUMENT_INVALID=NO_TOKENS),
+    "plan.second_threshold": row(THRESHOLD_OUT_OF_DOMAIN=NO_THRESHOLD, more=_THRESHOLDS),
+    "plan.context_rearm": row(ARGUMENT_INVALID=NO_ENUM),
+    "plan.context_finishing_act": row(ARGUMENT_INVALID=NO_NAME - {"empty"}),
+    "plan.notices_every_steps": row(ARGUMENT_INVALID=NEGATIVE_IN_32),
+    "plan.notices_include_subagents": TAKEN,
+    "plan.time_budget": row(ARGUMENT_INVALID={"empty"}),
+    "plan.time_budget.seconds": row(
+        "plan.time_budget",
+        {"the longest": 10**9, "a second longer": 10**9 + 1, "the longest Duration": 315_576_000_000},
+        ARGUMENT_INVALID=set(NUMBERS) - {"1"} | {"missing", "a second longer", "the longest Duration"},
+    ),
+    "plan.time_budget.nanos": row(
+        "plan.time_budget",
+        {"nearly a second": 999_999_999, "a second": 1_000_000_000},
+        ARGUMENT_INVALID=NEGATIVE_IN_32 | {"2^31-1", "a second"},
+    ),
+    "plan.exchange_budget_bytes": row(ARGUMENT_INVALID=NO_TOKENS),
+    "plan.exchange_rules": TAKEN,  # an output: what a request says there is not looked at
+    "plan.reminders_budget_chars": row(ARGUMENT_INVALID=NEGATIVE_IN_32),
+    "plan.clock_zone": row(ARGUMENT_INVALID=NO_ZONE - {"empty"}, more=_ZONES),
+    "plan.labels": row(ARGUMENT_INVALID=_LABELS_REFUSED),
+    "plan.labels.key": row("plan.labels", ARGUMENT_INVALID=_LABEL_KEY),
+    "plan.labels.value": row("plan.labels", ARGUMENT_INVALID=_LABEL_VALUE),
+}
+
 ROWS: dict[str, dict[str, Row]] = {
     "StartRun": {
         "run_id": row(ARGUMENT_INVALID=NO_NAME | {"missing"}),
-        "plan": TAKEN,
-        "plan.address": row(ARGUMENT_INVALID=NO_ADDRESS, more=_SEGMENTS),
-        "plan.agent": row(ARGUMENT_INVALID=NO_NAME - {"empty"}),
-        "plan.session_id": row(ARGUMENT_INVALID=NO_NAME - {"empty"}),
-        "plan.parent_session_id": row(ARGUMENT_INVALID=NO_NAME - {"empty"}),
-        "plan.subagent": TAKEN,
-        "plan.model": row(ARGUMENT_INVALID=NO_MODEL),
-        "plan.context_tokens": row(ARGUMENT_INVALID=NO_TOKENS),
-        "plan.second_threshold": row(THRESHOLD_OUT_OF_DOMAIN=NO_THRESHOLD, more=_THRESHOLDS),
-        "plan.context_rearm": row(ARGUMENT_INVALID=NO_ENUM),
-        "plan.context_finishing_act": row(ARGUMENT_INVALID=NO_NAME - {"empty"}),
-        "plan.notices_every_steps": row(ARGUMENT_INVALID=NEGATIVE_IN_32),
-        "plan.notices_include_subagents": TAKEN,
-        "plan.time_budget": row(ARGUMENT_INVALID={"empty"}),
-        "plan.time_budget.seconds": row(
-            "plan.time_budget",
-            {"the longest": 10**9, "a second longer": 10**9 + 1, "the longest Duration": 315_576_000_000},
-            ARGUMENT_INVALID=set(NUMBERS) - {"1"} | {"missing", "a second longer", "the longest Duration"},
-        ),
-        "plan.time_budget.nanos": row(
-            "plan.time_budget",
-            {"nearly a second": 999_999_999, "a second": 1_000_000_000},
-            ARGUMENT_INVALID=NEGATIVE_IN_32 | {"2^31-1", "a second"},
-        ),
-        "plan.exchange_budget_bytes": row(ARGUMENT_INVALID=NO_TOKENS),
-        "plan.exchange_rules": TAKEN,  # an output: what a request says there is not looked at
-        "plan.reminders_budget_chars": row(ARGUMENT_INVALID=NEGATIVE_IN_32),
-        "plan.clock_zone": row(ARGUMENT_INVALID=NO_ZONE - {"empty"}, more=_ZONES),
-        "plan.labels": row(ARGUMENT_INVALID=_LABELS_REFUSED),
-        "plan.labels.key": row("plan.labels", ARGUMENT_INVALID=_LABEL_KEY),
-        "plan.labels.value": row("plan.labels", ARGUMENT_INVALID=_LABEL_VALUE),
+        **_PLAN,
     },
     "ObserveUsage": {
         "run_id": _RUN_ID,
         "report": row("report.turn", ARGUMENT_INVALID={"missing", "empty"}),
-        "report.turn": row(ARGUMENT_INVALID=NEGATIVE_IN_32 | ZERO_IN_32 | {"missing"}),
+        "report.turn": _TURN,
         "report.usage": TAKEN,
         "report.usage.input_tokens": row(
             "report.usage.input_tokens report.usage.output_tokens", ARGUMENT_INVALID=NO_TOKENS | {"2^53-1"}
@@ -245,4 +311,46 @@ ROWS: dict[str, dict[str, Row]] = {
         ),
     },
     "ListBuildings": {"page_size": _PAGE_SIZE, "page_token": _TOKEN},
+    "CompactExchange": {
+        "run_id": _RUN_ID_OF_LARGE,
+        "turn": _TURN,
+        "exchange": TAKEN,
+        **_reply("exchange.assistant"),
+        "exchange.assistant.tool_use": row(
+            "exchange.assistant exchange.results", ARGUMENT_INVALID={"missing"}, WAVE_INCOMPLETE={"empty"}
+        ),
+        "exchange.assistant.tool_use.id": _OTHER_IDS,
+        "exchange.results": row(ARGUMENT_INVALID={"empty"}, WAVE_INCOMPLETE={"missing", "twice"}),
+        **_result("exchange.results"),
+        "exchange.results.tool_result": row(
+            "exchange.results", ARGUMENT_INVALID={"missing"}, WAVE_INCOMPLETE={"empty"}
+        ),
+        "exchange.results.tool_result.tool_use_id": _OTHER_IDS,
+        "edits_only": TAKEN,
+    },
+    "ForkRun": {
+        "parent_run_id": _RUN_ID,
+        "through_turn": row(ARGUMENT_INVALID=NEGATIVE_IN_32, FORK_PAST_END={"2^31-1", "2^32+5"}),
+        "run_id": row(ARGUMENT_INVALID=NO_NAME | {"missing"}),
+        **_PLAN,
+        # A branch keeps its mother's.
+        "plan.exchange_budget_bytes": row(ARGUMENT_INVALID=set(NUMBERS)),
+    },
+    "ReadLedger": {
+        "run_id": _RUN_ID,
+        "from_position": row(ARGUMENT_INVALID=NEGATIVE_IN_32),
+    },
+    "ReplayExchanges": {
+        # A message without anything leads to nothing: it stands first, where the start should.
+        "start": row(ARGUMENT_INVALID={"missing"}),
+        "start.run_id": row(ARGUMENT_INVALID=(NO_NAME - {"empty"}) | {"a MiB"}, RUN_NOT_FOUND=_SHORT),
+        "start.exchange_budget_bytes": row(ARGUMENT_INVALID=NO_TOKENS),
+        "start.exchange_rules": row(ARGUMENT_INVALID=set(NUMBERS) - ZERO_IN_32 - {"1", "2^53+1"}),
+        "model_returned": row("start model_returned.turn", ARGUMENT_INVALID={"missing", "empty"}),
+        "model_returned.turn": _TURN,
+        **_reply("model_returned.blocks"),
+        "model_returned.calls": row(ARGUMENT_INVALID=NEGATIVE_IN_32),
+        "tool_result": row("start tool_result", ARGUMENT_INVALID={"missing", "empty"}),
+        **_result("tool_result"),
+    },
 }

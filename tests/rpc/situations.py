@@ -5,6 +5,7 @@ from typing import Any
 from tests.rpc.calls import Wire
 from tests.rpc.good_requests import fresh, started
 from ullage.v1 import building_pb2, building_service_pb2, plan_pb2, run_service_pb2, usage_pb2
+from ullage.v1.exchange_pb2 import Block, Exchange, Text
 
 
 def starting(run_id: str = "", **plan: Any) -> run_service_pb2.StartRunRequest:
@@ -15,6 +16,25 @@ def starting(run_id: str = "", **plan: Any) -> run_service_pb2.StartRunRequest:
 def observing(run_id: str, turn: int = 1, **report: Any) -> run_service_pb2.ObserveUsageRequest:
     """A report of a turn."""
     return run_service_pb2.ObserveUsageRequest(run_id=run_id, report=usage_pb2.TurnReport(turn=turn, **report))
+
+
+def compacting(run_id: str, turn: int, words: str) -> run_service_pb2.CompactExchangeRequest:
+    """An exchange of one short text."""
+    return run_service_pb2.CompactExchangeRequest(
+        run_id=run_id, turn=turn, exchange=Exchange(assistant=[Block(text=Text(text=words))])
+    )
+
+
+def forking(
+    parent_run_id: str, through_turn: int, run_id: str = "", **plan: Any
+) -> run_service_pb2.ForkRunRequest:
+    """A fork that states `plan`, under a new id where none is given."""
+    return run_service_pb2.ForkRunRequest(
+        parent_run_id=parent_run_id,
+        through_turn=through_turn,
+        run_id=run_id or fresh(),
+        plan=plan_pb2.RunPlan(**plan),
+    )
 
 
 def counted(**counts: Any) -> usage_pb2.ModelUsage:
@@ -48,6 +68,25 @@ def finished(wire: Wire) -> str:
     request = run_service_pb2.FinishRunRequest(run_id=run_id, outcome="done")
     wire.ask("FinishRun", request, run_service_pb2.FinishRunResponse)
     return run_id
+
+
+def compacted(wire: Wire, *turns: int) -> str:
+    """A run of whose turns each has been compacted with the text `Hi.`."""
+    run_id = started(wire)
+    for turn in turns:
+        wire.ask("CompactExchange", compacting(run_id, turn, "Hi."), run_service_pb2.CompactExchangeResponse)
+    return run_id
+
+
+def forked(wire: Wire) -> str:
+    """A branch of another run, that begins behind its first turn."""
+    return wire.ask("ForkRun", forking(observed(wire, 1), 1), run_service_pb2.ForkRunResponse).run.run_id
+
+
+def labelled(wire: Wire, count: int) -> str:
+    """A run with that many labels."""
+    request = starting(labels={f"a{number}": "" for number in range(count)})
+    return wire.ask("StartRun", request, run_service_pb2.StartRunResponse).run.run_id
 
 
 def commanded(wire: Wire) -> str:

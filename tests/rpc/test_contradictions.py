@@ -14,8 +14,13 @@ from tests.rpc.refusals import faults_of
 from tests.rpc.situations import (
     commanded,
     commanding,
+    compacted,
+    compacting,
     counted,
     finished,
+    forked,
+    forking,
+    labelled,
     observed,
     observing,
     page_of_runs,
@@ -112,6 +117,66 @@ CONTRADICTIONS = {
         lambda wire: starting(time_budget=Duration(nanos=-1)),
         "ARGUMENT_INVALID",
         "plan.time_budget",
+    ),
+    "another exchange of a turn": Contradiction(
+        "CompactExchange",
+        lambda wire: compacting(compacted(wire, 1), 1, "Ho."),
+        "EXCHANGE_ALREADY_COMPACTED",
+        "exchange",
+    ),
+    "an exchange of a turn that was left out": Contradiction(
+        "CompactExchange",
+        lambda wire: compacting(compacted(wire, 1, 3), 2, "Hi."),
+        "TURN_OUT_OF_ORDER",
+        "turn",
+    ),
+    "an exchange of a finished run": Contradiction(
+        "CompactExchange", lambda wire: compacting(finished(wire), 1, "Hi."), "RUN_FINISHED", ""
+    ),
+    "an exchange of a turn that a branch inherits": Contradiction(
+        "CompactExchange", lambda wire: compacting(forked(wire), 1, "Hi."), "TURN_OUT_OF_ORDER", "turn"
+    ),
+    "a report of a turn that a branch inherits": Contradiction(
+        "ObserveUsage",
+        lambda wire: observing(forked(wire), 1, usage=counted(input_tokens=100)),
+        "TURN_OUT_OF_ORDER",
+        "report.turn",
+    ),
+    "a fork past the end": Contradiction(
+        "ForkRun", lambda wire: forking(observed(wire, 1, 2), 3), "FORK_PAST_END", "through_turn"
+    ),
+    "a fork that states its mother's own exchange budget": Contradiction(
+        "ForkRun",
+        lambda wire: forking(started(wire), 0, exchange_budget_bytes=32768),
+        "ARGUMENT_INVALID",
+        "plan.exchange_budget_bytes",
+    ),
+    "a fork with more labels than a run has": Contradiction(
+        "ForkRun",
+        lambda wire: forking(labelled(wire, 10), 0, labels={f"b{n}": "" for n in range(7)}),
+        "ARGUMENT_INVALID",
+        "plan.labels",
+    ),
+    "a fork under a run's id": Contradiction(
+        "ForkRun",
+        lambda wire: forking(started(wire), 0, run_id=started(wire)),
+        "RUN_ALREADY_EXISTS",
+        "run_id",
+    ),
+    "a fork under its mother's id": Contradiction(
+        "ForkRun",
+        lambda wire: forking(mother := started(wire), 0, run_id=mother),
+        "RUN_ALREADY_EXISTS",
+        "run_id",
+    ),
+    "another fork under a branch's id": Contradiction(
+        "ForkRun",
+        lambda wire: forking(observed(wire, 1), 1, run_id=forked(wire)),
+        "RUN_ALREADY_EXISTS",
+        "run_id",
+    ),
+    "a start under a branch's id": Contradiction(
+        "StartRun", lambda wire: starting(forked(wire)), "RUN_ALREADY_EXISTS", "run_id"
     ),
     "a key stated and reset": Contradiction(
         "ConfigureBuilding",
