@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from tests.rpc.calls import Wire
-from ullage.v1 import building_pb2, building_service_pb2, plan_pb2, run_service_pb2, usage_pb2
+from ullage.v1 import building_pb2, building_service_pb2, insertion_pb2, plan_pb2, run_service_pb2, usage_pb2
 from ullage.v1.exchange_pb2 import (
     Attachment,
     Block,
@@ -120,6 +121,47 @@ _BLOCKS = (
 )
 
 
+def _prepare(candidate: insertion_pb2.Candidate) -> Make:
+    """A call of a run that is near its end, so that something is said in any case."""
+
+    def make(wire: Wire) -> Message:
+        plan = plan_pb2.RunPlan(agent="Weaver", context_tokens=1000, time_budget=Duration(seconds=60))
+        start = run_service_pb2.StartRunRequest(run_id=fresh(), plan=plan)
+        run = wire.ask("StartRun", start, run_service_pb2.StartRunResponse).run
+        return run_service_pb2.PrepareCallRequest(
+            run_id=run.run_id,
+            turn=3,
+            step=1,
+            tail=insertion_pb2.Tail(role=insertion_pb2.TAIL_ROLE_USER),
+            candidates=[candidate],
+            time_remaining=Duration(seconds=30, nanos=1),
+            session_id_in_context=False,
+            unplaced_ids=["2/notice"],
+            now=Timestamp(seconds=1_791_523_427, nanos=1),
+            model="m",
+            context_tokens=2000,
+        )
+
+    return make
+
+
+_EACH = insertion_pb2.Candidate(
+    id="each",
+    label="each",
+    edge=insertion_pb2.EDGE_EVERY_CALL,
+    lifetime=insertion_pb2.LIFETIME_TRANSIENT,
+    priority=60,
+    text="Mind the gate.",
+)
+_HOUSE = insertion_pb2.Candidate(
+    id="house",
+    label="house",
+    edge=insertion_pb2.EDGE_SESSION_START,
+    lifetime=insertion_pb2.LIFETIME_DURABLE,
+    text="Shoes off.",
+)
+
+
 def _fork_run(wire: Wire) -> Message:
     observe = _observe_numbers(wire)
     assert isinstance(observe, run_service_pb2.ObserveUsageRequest)
@@ -154,6 +196,7 @@ MISPLACED = {
 #: By RPC; several where no one request holds every message that its fields stand in.
 GOOD: dict[str, tuple[Make, ...]] = {
     "StartRun": (_start_run,),
+    "PrepareCall": (_prepare(_EACH), _prepare(_HOUSE)),
     "ObserveUsage": (_observe_numbers, _observe_object),
     "FinishRun": (_finish_run,),
     "GetRun": (_get_run,),

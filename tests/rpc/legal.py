@@ -21,6 +21,12 @@ def wrong_in(rpc: str, request: bytes, payload: bytes, wire: Wire) -> list[str]:
         run = _read(observed.run_id, wire)
         turns = (run.last_turn, run.revision)
         return [] if turns == (observed.report.turn, 2) else [f"after turn {observed.report.turn}: {turns}"]
+    if rpc == "PrepareCall":
+        prepared = run_service_pb2.PrepareCallRequest.FromString(request)
+        insertions = run_service_pb2.PrepareCallResponse.FromString(payload).insertions
+        ids = [one.id for one in insertions]
+        told = [] if len(set(ids)) == len(ids) and f"{prepared.turn}/time" in ids else [f"given {ids}"]
+        return told if _read(prepared.run_id, wire).insertions_given == len(ids) else [*told, "miscounted"]
     if rpc == "FinishRun":
         finished = run_service_pb2.FinishRunRequest.FromString(request)
         run = run_service_pb2.FinishRunResponse.FromString(payload).run

@@ -28,7 +28,7 @@ WAYS = {
 }
 CASES = [pytest.param(rpc, rpc, way, id=f"{rpc}-{name_of(way)}") for rpc in GOOD for way in WAYS[rpc]]
 READS = {"GetRun", "ListRuns", "ReadLedger", "ReplayExchanges", "GetBuilding", "ListBuildings"}
-WRITES_ONE = {"StartRun", "ObserveUsage", "CompactExchange", "FinishRun", "ForkRun"}
+WRITES_ONE = {"StartRun", "PrepareCall", "ObserveUsage", "CompactExchange", "FinishRun", "ForkRun"}
 
 
 @pytest.fixture(scope="module")

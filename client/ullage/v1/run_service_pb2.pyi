@@ -141,19 +141,20 @@ class PrepareCallRequest(_message.Message):
 
     @_builtins.property
     def time_remaining(self) -> _duration_pb2.Duration:
-        """time_remaining is what the caller's own timer has left of the time budget, 0 or more; absent leaves it to
-        the time since the run's start.
+        """time_remaining is what the caller's own timer has left of the time budget, 0 to 10^9 seconds; absent
+        leaves it to the time since the run's start.
         """
 
     @_builtins.property
     def unplaced_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """unplaced_ids are the ids of earlier insertions that did not come to stand in the history. The durable ones
-        are given again under the same id, and a step of the time budget is due again; other ids are ignored.
+        are given again under the same id, and a step of the time budget is due again; other ids are ignored. At
+        most 1000.
         """
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
-        """now is the time to tell the agent; absent means the server's."""
+        """now is the time to tell the agent, in the years 1 to 9999; absent means the server's."""
 
     def __init__(
         self,

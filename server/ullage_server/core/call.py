@@ -11,6 +11,7 @@ from msgspec import Struct
 from .domain import MAX_INT32, check_tokens, check_turn
 from .errors import Reason, Refusal, invalid
 from .names import check_model
+from .plan import MAX_TIME_BUDGET
 from .registry import Candidate, check_candidate
 from .run import subject
 from .state import State
@@ -78,8 +79,11 @@ def check_call(call: Call) -> Call:
             "step",
             f"step is {call.step}; the steps of a prompt count from 1, and none is above its turn, {call.turn}",
         )
-    if call.time_remaining is not None and call.time_remaining < 0:
-        raise invalid("time_remaining", "time_remaining is below 0; it is what is left of the budget, or absent")
+    if call.time_remaining is not None and not 0 <= call.time_remaining <= MAX_TIME_BUDGET:
+        raise invalid(
+            "time_remaining",
+            f"time_remaining is not from 0 to {MAX_TIME_BUDGET // 10**9} s; it is what is left of the budget",
+        )
     if len(call.unplaced_ids) > MAX_UNPLACED:
         raise invalid(
             "unplaced_ids", f"unplaced_ids holds {len(call.unplaced_ids)} ids; a call names at most {MAX_UNPLACED}"
