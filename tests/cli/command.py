@@ -44,11 +44,12 @@ def argv(*arguments: str, without: str = "") -> list[str]:
 
 
 def ullage(
-    *arguments: str, without: str = "", given: bytes = b"", **env: str
+    *arguments: str, without: str = "", given: bytes | None = None, **env: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs a command to its end; `given` is its stdin."""
+    """Runs a command to its end; `given` is piped in, None: there is no stdin."""
     done = subprocess.run(
         argv(*arguments, without=without),
+        stdin=subprocess.DEVNULL if given is None else None,
         input=given,
         capture_output=True,
         timeout=60,

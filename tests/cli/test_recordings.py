@@ -30,7 +30,7 @@ def test_an_array_is_read_as_its_elements(indent: int | None) -> None:
 def test_lines_that_begin_like_an_array_are_still_lines() -> None:
     recording = reading(b"[debug] starting\n", used(1), used(2))
     assert [call.usage for call in recording.runs[0].calls] == [used(1), used(2)]
-    assert recording.junk == 1
+    assert (recording.junk, recording.junk_at) == (1, (1,))
 
 
 def test_byte_order_mark_crlf_and_blank_lines_are_no_calls() -> None:
@@ -49,7 +49,7 @@ def test_junk_is_counted_and_passed_over() -> None:
     digits = b'{"input_tokens": ' + b"9" * 5000 + b"}\n"
     recording = reading(b"Traceback\n", b'{"input_tok\n', deep, digits, "a string", 7, {"log": "text"}, used(1))
     assert [call.usage for call in recording.runs[0].calls] == [used(1)]
-    assert recording.junk == 7
+    assert (recording.junk, recording.junk_at, recording.unit) == (7, (1, 2, 3, 4, 5), "line")
 
 
 def test_a_deep_usage_object_is_read_or_junk_but_never_fatal() -> None:
@@ -93,7 +93,7 @@ def test_bytes_that_are_no_utf8_are_refused_by_line(values: tuple[object, ...], 
 def test_usage_lines_go_before_bare_objects_and_leave_them_as_junk() -> None:
     recording = reading(used(9), usage_line(used(1)), {"total": 3})
     assert [call.usage for call in recording.runs[0].calls] == [used(1)]
-    assert recording.junk == 2
+    assert (recording.junk, recording.junk_at) == (2, (1, 3))
 
 
 def test_a_transcript_holds_much_that_is_no_call_and_no_junk() -> None:
@@ -106,7 +106,27 @@ def test_a_transcript_holds_much_that_is_no_call_and_no_junk() -> None:
         b"half a li\n",
     )
     assert [call.usage for call in recording.runs[0].calls] == [used(1)]
-    assert recording.junk == 1
+    assert (recording.junk, recording.junk_at, recording.sums) == (1, (6,), 0)
+
+
+RESULT = {"type": "result", "subtype": "success", "num_turns": 9, "usage": used(999_999), "total_cost_usd": 1.5}
+
+
+def test_what_claude_code_prints_at_its_end_is_a_sum_and_no_call() -> None:
+    recording = reading(used(1), RESULT, RESULT, used(2))
+    assert [call.usage for call in recording.runs[0].calls] == [used(1), used(2)]
+    assert (recording.sums, recording.junk) == (2, 0)
+    with pytest.raises(RecordingError, match=r"the sum over a session's calls \(a `result` of Claude Code\)"):
+        reading(RESULT)
+
+
+def test_the_lines_that_are_left_out_are_counted_from_the_files_first() -> None:
+    recording = reading(b"\n\n", used(1), b"\nnope\n", {"log": "text"})
+    assert (recording.junk_at, recording.unit) == ((5, 6), "line")
+    array = reading(b'\n[{"prompt_tokens": 1},\n"x",\n {"log": "text"}]\n')
+    assert (array.junk_at, array.unit) == ((2, 3), "entry")
+    lines_after_all = reading(b"\n[debug]\n", used(1), b"nope\n")
+    assert (lines_after_all.junk_at, lines_after_all.unit) == ((2, 4), "line")
 
 
 def test_a_name_that_could_steer_a_terminal_is_no_name() -> None:

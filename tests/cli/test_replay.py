@@ -99,7 +99,39 @@ def test_stdin_options_and_what_is_left_out() -> None:
     assert done.stderr.splitlines() == [
         "ullage: left out 1 call of subagents, which have windows of their own",
         "ullage: left out 1 call told a second time",
-        "ullage: left out 1 line that can't be read",
+        "ullage: left out 1 line that can't be read: 4",
+    ]
+
+
+def test_the_first_of_many_lines_that_are_left_out_are_named() -> None:
+    given = lines(used(1), *[b"junk\n"] * 4, used(2), {"log": "text"}, *[b"junk\n"] * 3)
+    done = ullage("replay", "-", "--json", given=given)
+    assert done.stderr == "ullage: left out 8 lines that can't be read: 2, 3, 4, 5, 7 and 3 more\n"
+    array = ullage("replay", "-", "--json", given=b'[{"prompt_tokens": 1},\n\n{"log": "text"},\n"a", null]')
+    assert array.stderr == "ullage: left out 2 entries that can't be read: 2, 3\n"
+
+
+def test_a_sum_is_told_and_not_played() -> None:
+    result = {"type": "result", "num_turns": 9, "usage": used(900), "total_cost_usd": 1.5}
+    done = ullage("replay", "-", "--json", given=lines(used(1), result))
+    assert [row["used_tokens"] for row in rows(done.stdout)] == [1]
+    assert done.stderr == "ullage: left out 1 sum over a session's calls (a `result` of Claude Code)\n"
+
+
+@pytest.mark.timeout(60)
+def test_what_is_piped_in_unasked_is_told_and_holds_nothing_up() -> None:
+    done = begun("replay", "--json", stdin=subprocess.PIPE, stdout=-1, stderr=-1)
+    assert done.stdin is not None
+    assert done.stdout is not None
+    assert done.stderr is not None
+    out, err = done.stdout.read(), done.stderr.read().decode()  # the pipe is open all the while, and empty
+    assert done.wait(30) == 0
+    for stream in (done.stdin, done.stdout, done.stderr):
+        stream.close()
+    assert len(rows(out.decode())) > 20
+    assert err.splitlines() == [
+        "ullage: what is piped in is not read; this is the bundled example",
+        "        `ullage replay -` plays it",
     ]
 
 
@@ -200,7 +232,7 @@ def test_ctrl_c_ends_it_at_once_without_a_word() -> None:
 def test_without_the_servers_parts_it_says_what_to_install() -> None:
     done = ullage("replay", without=SERVER_PARTS)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "pip install 'ullage[server]'" in done.stderr
+    assert "pip install '.[server]' in the checkout" in done.stderr
     assert "Traceback" not in done.stderr
 
 

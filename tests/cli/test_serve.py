@@ -83,7 +83,7 @@ def test_what_is_asked_wrongly_ends_in_2(arguments: list[str]) -> None:
 def test_without_the_servers_parts_it_says_what_to_install() -> None:
     done = ullage("serve", without=SERVER_PARTS)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "pip install 'ullage[server]'" in done.stderr
+    assert "pip install '.[server]' in the checkout" in done.stderr
     assert "Traceback" not in done.stderr
 
 

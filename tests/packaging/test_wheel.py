@@ -77,5 +77,5 @@ def test_a_client_alone_works_with_the_oldest_and_the_newest(
         subprocess.run([python, "-W", "error", "-c", FIRST_SUCCESS, server.target], check=True, timeout=60)
     without_cli = subprocess.run([python.parent / "ullage", "runs"], capture_output=True, text=True, timeout=60)
     assert without_cli.returncode != 0
-    assert "ullage[cli]" in without_cli.stderr
+    assert "'.[cli]'" in without_cli.stderr
     assert "Traceback" not in without_cli.stderr

@@ -19,7 +19,7 @@ def main() -> NoReturn:
         except ModuleNotFoundError as missing:
             if missing.name is None or missing.name.partition(".")[0] in {"ullage", "ullage_server"}:
                 raise
-            sys.exit(f"ullage: the command line needs {missing.name}: pip install 'ullage[cli]'")
+            sys.exit(f"ullage: the command line needs {missing.name}: pip install '.[cli]' in the checkout")
         run_app()
     except KeyboardInterrupt:
         sys.exit(130)

@@ -11,6 +11,9 @@ from .gathered import Exchanges, Gathered
 
 MAX_TOKENS = 2**53 - 1
 
+#: How many lines that are left out are named.
+NAMED = 5
+
 #: The model that Claude Code names where it wrote the reply itself, because a call failed.
 _SYNTHETIC = "<synthetic>"
 
@@ -37,6 +40,20 @@ class Seen:
     exchange: Gathered | None = None
 
 
+class Places:
+    """The lines, or an array's entries, of which something is said: how many, and which the first few are."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[int] = []
+
+    def add(self, at: int) -> None:
+        """Another one; they come in order."""
+        self.count += 1
+        if len(self.first) < NAMED:
+            self.first.append(at)
+
+
 class Format(ABC):
     """The lines of one form, and the calls they tell of."""
 
@@ -45,10 +62,19 @@ class Format(ABC):
         self.taken = 0
         self.repeated = 0
         self.failed = 0
+        self.sums = 0
+        self.passed = Places()
+
+    def offer(self, at: int, item: object) -> None:
+        """Takes the value of line `at`, or passes over it."""
+        if self.take(item):
+            self.taken += 1
+        else:
+            self.passed.add(at)
 
     @abstractmethod
-    def take(self, item: object) -> None:
-        """Takes a line's value, if it is of this form."""
+    def take(self, item: object) -> bool:
+        """Takes a line's value, if it is of this form; whether it was."""
 
 
 class UsageLines(Format):
@@ -60,11 +86,10 @@ class UsageLines(Format):
         self._last: dict[tuple[str, str], tuple[bool, bool]] = {}
         self._owed: set[tuple[str, str]] = set()
 
-    def take(self, item: object) -> None:
+    def take(self, item: object) -> bool:
         """Takes an object with `raw_usage`."""
         if not isinstance(item, dict) or "raw_usage" not in item:
-            return
-        self.taken += 1
+            return False
         run = _word(item.get("sequence"))
         agent = (_word(item.get("agent")) or "subagent") if item.get("is_subagent") is True else ""
         usage = _usage(item["raw_usage"])
@@ -72,7 +97,7 @@ class UsageLines(Format):
         reset = self._reset((run, agent), item.get("compacted_before") is True, repeated, _says_nothing(usage))
         if repeated:
             self.repeated += 1
-            return
+            return True
         self.seen.append(
             Seen(
                 usage,
@@ -85,6 +110,7 @@ class UsageLines(Format):
                 reset,
             )
         )
+        return True
 
     def _reset(self, whose: tuple[str, str], compacted: bool, repeated: bool, silent: bool) -> bool:
         """Whether this line's call is to tell a reset: once a compaction, with the first call there is after it.
@@ -110,24 +136,23 @@ class Transcript(Format):
         self._known: set[str] = set()
         self._exchanges = Exchanges()
 
-    def take(self, item: object) -> None:
-        """Takes an assistant's line, the mark of a compaction, or what tools gave for a call."""
+    def take(self, item: object) -> bool:
+        """Takes an assistant's line; notes the mark of a compaction, and what tools gave for a call."""
         if not isinstance(item, dict):
-            return
+            return False
         agent = _agent(item)
         if item.get("subtype") == "compact_boundary" or item.get("isCompactSummary") is True:
             self._reset.add(agent)
-            return
+            return False
         message = item.get("message")
         if isinstance(message, dict) and item.get("type") == "user":
             self._exchanges.results(message)
         if not isinstance(message, dict) or not (item.get("type") == "assistant" or "usage" in message):
-            return
-        self.taken += 1
+            return False
         if item.get("isApiErrorMessage") is True or message.get("model") == _SYNTHETIC:
             # Claude Code's own words where a call failed: a call that is tried again, and no turn.
             self.failed += 1
-            return
+            return True
         name = _word(message.get("id"))
         # A late line of a call that was made before the reset is not the first one after it.
         first = not name or name not in self._known
@@ -139,17 +164,24 @@ class Transcript(Format):
         exchange = self._exchanges.reply(agent, message, _word(item.get("uuid")))
         model = _model(message.get("model"))
         self.seen.append(Seen(usage, model, "", agent, name, window_reset=reset, exchange=exchange))
+        return True
 
 
 class Bare(Format):
-    """Usage objects as providers report them, whole responses that hold one, and `null` for no report."""
+    """Usage objects as providers report them, whole responses that hold one, and `null` for no report.
 
-    def take(self, item: object) -> None:
+    What Claude Code prints when it ends (`result`) holds the sum over all of its calls, which is no prompt.
+    """
+
+    def take(self, item: object) -> bool:
         """Takes an object that may be or hold a usage object, or `null`."""
         if item is not None and not (isinstance(item, dict) and _looks_like_usage(item)):
-            return
-        self.taken += 1
+            return False
+        if isinstance(item, dict) and item.get("type") == "result":
+            self.sums += 1
+            return True
         self.seen.append(Seen(item, _model(item.get("model")) if isinstance(item, dict) else ""))
+        return True
 
 
 def _agent(item: dict[str, object]) -> str:

@@ -121,4 +121,4 @@ def _need_server_parts() -> None:
         if missing.name is None or missing.name.partition(".")[0] in {"ullage", "ullage_server"}:
             raise
         message = f"running a server needs {missing.name}, which is not installed"
-        raise Problem(message, "pip install 'ullage[server]'") from None
+        raise Problem(message, "pip install '.[server]' in the checkout") from None

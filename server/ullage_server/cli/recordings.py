@@ -2,17 +2,17 @@
 
 Rule: a call is one reply that was kept. Several lines of one message are one call, and the last of them wins; an
 event told twice is one call; a subagent's calls are not its parent's; a reset is told with the first call after
-it. What a file is written in is told from what stands in it. A line that can't be read is counted and left out;
-only a file without any call, or one that is no UTF-8, is refused.
+it. What a file is written in is told from what stands in it. A line that can't be read, and a sum over several
+calls, is counted and left out; only a file without any call, or one that is no UTF-8, is refused.
 """
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import IO
+from typing import IO, Literal
 
-from .formats import Bare, Format, Seen, Transcript, UsageLines
+from .formats import NAMED, Bare, Format, Places, Seen, Transcript, UsageLines
 from .gathered import Gathered
 
 _BOM = b"\xef\xbb\xbf"
@@ -57,73 +57,89 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a file holds, and how much of it is no call of a played run."""
+    """What a file holds, and how much of it is no call of a played run.
+
+    `junk` are its lines, or the entries of the array it is (`unit`), that can't be read; `junk_at` where the first
+    few of them are, from 1.
+    """
 
     runs: tuple[RecordedRun, ...]
     subagent_calls: int = 0
     repeated: int = 0
     failed: int = 0
+    sums: int = 0
     junk: int = 0
+    junk_at: tuple[int, ...] = ()
+    unit: Literal["line", "entry"] = "line"
 
 
 def read(stream: IO[bytes]) -> Recording:
     """Reads a recording: usage lines, a Claude Code transcript, or bare usage objects, by lines or as an array."""
     usage_lines, transcript, bare = UsageLines(), Transcript(), Bare()
     formats: tuple[Format, ...] = (usage_lines, transcript, bare)
-    unreadable = objects = 0
-    for item in _items(stream):
+    unreadable = Places()
+    unit, items = _items(stream)
+    empty = True
+    for at, item in items:
+        empty = False
         if item is _UNREADABLE:
-            unreadable += 1
+            unreadable.add(at)
             continue
-        objects += 1
         for form in formats:
-            form.take(item)
+            form.offer(at, item)
     told = next((form for form in formats if form.taken), None)
     if told is None:
         raise RecordingError(
             "there is no call in it: a recording is JSON lines (or an array) of usage objects, of objects with "
             "`raw_usage`, or a Claude Code transcript"
-            if objects or unreadable
+            if not empty
             else "it is empty"
         )
     runs, subagent_calls = _runs(told.seen)
+    if not runs and told.sums:
+        raise RecordingError("it holds the sum over a session's calls (a `result` of Claude Code), and no call")
     if not runs:
         raise RecordingError("none of its lines is a model call whose reply was kept")
+    # A transcript holds much that is no call; in the other forms an object that is none is a broken line.
+    passed = Places() if told is transcript else told.passed
     return Recording(
         runs,
         subagent_calls,
         told.repeated,
         told.failed,
-        # A transcript holds much that is no call; in the other forms an object that is none is a broken line.
-        unreadable + (0 if told is transcript else objects - told.taken),
+        told.sums,
+        unreadable.count + passed.count,
+        tuple(sorted([*unreadable.first, *passed.first])[:NAMED]),
+        unit,
     )
 
 
 _UNREADABLE = object()
 
 
-def _items(stream: IO[bytes]) -> Iterator[object]:
-    """The values of the lines, or of the one array the file is; `_UNREADABLE` for a line that is no JSON."""
+def _items(stream: IO[bytes]) -> tuple[Literal["line", "entry"], Iterator[tuple[int, object]]]:
+    """The values of the lines, or the entries of the one array the file is, each with its number from 1.
+
+    `_UNREADABLE` stands for a line that is no JSON.
+    """
     first = stream.readline().removeprefix(_BOM)
     number = 1
     while first and not first.strip():
         first = stream.readline()
         number += 1
     if not first.lstrip().startswith(b"["):
-        yield from _lines(first, stream, number)
-        return
+        return "line", _lines(first, stream, number)
     text = first + stream.read()
     whole = _parse(_decode(text, number))
     if isinstance(whole, list):
-        yield from whole
-    else:
-        yield from _lines(b"", text.split(b"\n"), number - 1)
+        return "entry", iter(enumerate(whole, 1))
+    return "line", _lines(b"", text.split(b"\n"), number - 1)
 
 
-def _lines(first: bytes, rest: Iterable[bytes], number: int) -> Iterator[object]:
+def _lines(first: bytes, rest: Iterable[bytes], number: int) -> Iterator[tuple[int, object]]:
     for at, line in enumerate(chain([first], rest), number):
         if line.strip():
-            yield _parse(_decode(line, at))
+            yield at, _parse(_decode(line, at))
 
 
 def _decode(line: bytes, number: int) -> str:

@@ -1,10 +1,13 @@
 """`ullage replay`: a recorded run played against a server, and its timeline.
 
 Rule: without a file the bundled example is played; without a target a server in this process, which keeps
-nothing. What of a file is not played is said on stderr; stdout holds the timeline alone.
+nothing. Stdin is read where it is named and only there: a pipe that nobody fills must not hold up the example.
+What of a file is not played is said on stderr; stdout holds the timeline alone.
 """
 
 import asyncio
+import os
+import stat
 import sys
 from contextlib import AsyncExitStack
 from importlib.resources import files
@@ -16,7 +19,7 @@ import typer
 from ullage import AsyncClient, AsyncRun
 
 from .endings import Problem, carry_out, say
-from .options import MAX_INT64, TIMEOUT, Json, whole
+from .options import MAX_INT64, TIMEOUT, Json, server, whole
 from .own_server import passing_server
 from .play import Played, Stated, play, start
 from .recordings import RecordedRun, Recording, RecordingError, read
@@ -53,8 +56,8 @@ def replay(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            envvar="ULLAGE_TARGET",
-            help="The server to play against; it keeps the run. Default: one in this process that keeps nothing.",
+            help="The server to play against; it keeps the run. Default: ULLAGE_TARGET, else one in this process "
+            "that keeps nothing.",
         ),
     ] = None,
     json: Json = False,
@@ -65,21 +68,24 @@ def replay(
 
 def _replay(file: str | None, stated: Stated, target: str | None, screen: Screen) -> int:
     # Read before there is a loop: while one waits for stdin, a loop would keep Ctrl-C to itself.
+    address = server(target) if target or os.environ.get("ULLAGE_TARGET") else None
     recording = _read(file)
+    if file is None and _something_is_piped_in():
+        say("what is piped in is not read; this is the bundled example", "`ullage replay -` plays it", "yellow")
     _tell_what_is_left_out(recording)
     name = "example" if file is None else "stdin" if file == "-" else Path(file).name
-    refused = asyncio.run(_play_all(recording, name, stated, target, screen))
+    refused = asyncio.run(_play_all(recording, name, stated, address, screen))
     if refused:
         what = "1 report or exchange was" if refused == 1 else f"{refused} reports or exchanges were"
         say(f"{what} refused; each says why, and is not in the run")
     return 1 if refused else 0
 
 
-async def _play_all(recording: Recording, name: str, stated: Stated, target: str | None, screen: Screen) -> int:
+async def _play_all(recording: Recording, name: str, stated: Stated, address: str | None, screen: Screen) -> int:
     """Plays each run; how many reports or exchanges were refused."""
     refused = 0
     async with AsyncExitStack() as stack:
-        address = target or await stack.enter_async_context(passing_server())
+        address = address or await stack.enter_async_context(passing_server())
         client = await stack.enter_async_context(AsyncClient(address, timeout=TIMEOUT))
         for number, run in enumerate(recording.runs):
             if number:
@@ -126,6 +132,15 @@ def _open(file: str | None) -> IO[bytes]:
     return files("ullage_server.cli").joinpath("example.jsonl").open("rb")
 
 
+def _something_is_piped_in() -> bool:
+    """Whether stdin is a pipe or a file; what stands in for none, as /dev/null, is neither."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # there is none
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+
+
 def _tell_what_is_left_out(recording: Recording) -> None:
     for count, what in (
         (recording.subagent_calls, "of subagents, which have windows of their own"),
@@ -134,8 +149,18 @@ def _tell_what_is_left_out(recording: Recording) -> None:
     ):
         if count:
             say(f"left out {count} call{'s' * (count > 1)} {what}", style="dim")
+    if recording.sums:
+        sums = f"{recording.sums} sum{'s' * (recording.sums > 1)}"
+        say(f"left out {sums} over a session's calls (a `result` of Claude Code)", style="dim")
     if recording.junk:
-        say(f"left out {recording.junk} line{'s' * (recording.junk > 1)} that can't be read", style="yellow")
+        one, several = ("entry", "entries") if recording.unit == "entry" else ("line", "lines")
+        where = ", ".join(map(str, recording.junk_at))
+        more = recording.junk - len(recording.junk_at)
+        say(
+            f"left out {recording.junk} {several if recording.junk > 1 else one} that can't be read: "
+            f"{where}{f' and {more} more' * bool(more)}",
+            style="yellow",
+        )
 
 
 def _about(started: AsyncRun, run: RecordedRun, stated: Stated) -> str:
