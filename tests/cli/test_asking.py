@@ -124,10 +124,42 @@ def test_a_building_is_written_and_shown_with_who_stated_what(target: str) -> No
     rows = {line.split()[0]: line.split()[1:] for line in tried.stdout.splitlines()}
     assert rows["notices.every_steps"] == ["1", "shop/eve", "stated", "here"]
     assert rows["clock.zone"] == ["Europe/Berlin", "shop"]
-    assert asked("building", "show", "shop/eve", "--target", target).returncode == 1
     shown = asked("building", "show", "shop", "--target", target)
     assert "stated here" in shown.stdout
     assert "\x1b" not in shown.stdout
+
+
+def test_an_address_without_a_rung_is_shown_as_a_run_there_would_be(target: str) -> None:
+    with Client(target) as client:
+        client.configure_building("above", context_second_threshold=44)
+        frozen = client.start_run(address="above/ada").settled
+    shown = asked("building", "show", "above/ada", "--json", "--target", target)
+    assert shown.returncode == 0
+    told = json.loads(shown.stdout)
+    assert (told["address"], told["stated"], told["etag"], told["update_time"]) == ("above/ada", [], "", None)
+    assert {each["key"]: (each["value"], each["source"]) for each in told["settled"]} == {
+        each.key: (each.value, each.source) for each in frozen if each.key != "context_tokens"
+    }
+    assert shown.stderr.splitlines() == [
+        "ullage: nobody configured above/ada; a run there takes all of it from building above",
+        "        `ullage building set above/ada` and what to write makes it a rung of its own",
+    ]
+    drawn = asked("building", "show", "nobody/knows", "--target", target)
+    assert drawn.returncode == 0
+    assert drawn.stdout.startswith("# building nobody/knows: no rung of its own\n")
+    assert "etag" not in drawn.stdout
+    assert "stated here" not in drawn.stdout
+    assert "from the city" in drawn.stderr
+
+
+def test_a_building_called_city_is_told_apart_from_the_city(target: str) -> None:
+    shown = asked("building", "show", "city", "--target", target)
+    written = asked("building", "set", "city", "--clock-zone", "UTC", "--target", target)
+    assert shown.returncode == written.returncode == 0
+    for done in (shown, written):
+        assert done.stderr.splitlines()[-1] == '        the city itself has the address ""'
+    assert written.stdout.startswith("# building city: written\n")
+    assert "city itself" not in asked("building", "set", "", "--clock-zone", "UTC", "--target", target).stderr
 
 
 def test_the_city_is_shown_without_an_address(target: str) -> None:
@@ -140,7 +172,7 @@ def test_the_city_is_shown_without_an_address(target: str) -> None:
     ("arguments", "said"),
     [
         (["run", "nobody"], "nobody"),
-        (["building", "show", "nowhere"], "nowhere"),
+        (["building", "show", "No/Where"], "is not an address"),
         (["building", "set", "shop2", "--second-threshold", "91"], "31 to 90"),
         (["building", "set", "Not An Address", "--clock-zone", "UTC"], "is not an address"),
         (["building", "set", "shop2", "--clock-zone", "UTC", "--etag", "old"], "etag"),
@@ -155,6 +187,56 @@ def test_a_refusal_is_its_message_and_what_to_do_with_1(target: str, arguments: 
     assert message.startswith("ullage: ")
     assert said in done.stderr
     assert recovery.startswith("        ")
+
+
+def test_what_to_do_is_said_in_the_commands_words(target: str) -> None:
+    def recovery(*arguments: str) -> str:
+        return asked(*arguments, "--target", target).stderr.splitlines()[1]
+
+    assert recovery("run", "nobody") == "        `ullage runs` lists those there are"
+    changed = recovery("building", "set", "shop3", "--clock-zone", "UTC", "--etag", "old")
+    assert changed == "        `ullage building show` tells the etag it has now"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "form"),
+    [
+        (["runs", "--label", "novalue"], "'novalue' is not KEY=VALUE"),
+        (["building", "set", "lab", "--model", "m"], "'m' is not NAME=TOKENS"),
+    ],
+)
+def test_a_pair_is_asked_for_in_the_words_of_the_help(arguments: list[str], form: str) -> None:
+    assert form in asked(*arguments).stderr
+    *command, option, _ = arguments
+    assert f"{option} {form.rpartition(' ')[2]}" in asked(*command, "--help").stdout
+
+
+@pytest.mark.parametrize("command", [["runs"], ["run", "x"], ["building", "show"], ["replay"]])
+def test_an_address_that_is_none_is_blamed_where_it_stands(command: list[str]) -> None:
+    named = asked(*command, "--target", "bogus", ULLAGE_TARGET="unix:/nowhere")
+    of_the_environment = asked(*command, ULLAGE_TARGET="bogus")
+    assert named.returncode == of_the_environment.returncode == 2
+    assert "Invalid value for --target: target is 'bogus'" in named.stderr
+    assert "Invalid value: ULLAGE_TARGET is 'bogus'" in of_the_environment.stderr
+    assert "--target" not in of_the_environment.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "\udcff"],
+        ["runs", "--label", "a=\udcff"],
+        ["building", "set", "lab", "--model", "\udcff=5"],
+        ["building", "show", "--target", "unix:/\udcff"],
+        ["replay", "--model", "\udcff"],
+        ["\udcff"],
+    ],
+)
+def test_bytes_that_are_no_utf8_are_a_fault_of_the_asker(arguments: list[str]) -> None:
+    done = ullage(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[1] == "        write it in UTF-8"
+    assert "xff" in done.stderr.splitlines()[0]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +291,7 @@ def test_asking_needs_no_part_of_the_server(target: str) -> None:
 def test_without_its_own_parts_it_says_what_to_install(missing: str) -> None:
     done = ullage("runs", without=missing)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"ullage: the command line needs {missing}: pip install 'ullage[cli]'\n"
+    assert done.stderr == f"ullage: the command line needs {missing}: pip install '.[cli]' in the checkout\n"
 
 
 def test_it_tells_its_version() -> None:
@@ -222,6 +304,7 @@ def test_an_answer_that_finds_no_room_is_told_in_two_lines() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "ullage_server", "replay"],
+            stdin=subprocess.DEVNULL,
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -1,5 +1,6 @@
 """All commands, in one place."""
 
+import os
 import sys
 from typing import Annotated, NoReturn
 
@@ -7,6 +8,7 @@ import typer
 
 from .building import building
 from .compact import compact
+from .endings import say
 from .replay import replay
 from .run import run
 from .runs import runs
@@ -49,5 +51,11 @@ def _root(
 
 def run_app() -> NoReturn:
     """Runs the command that the process was started with, and ends the process with its code."""
+    for argument in map(os.fsencode, sys.argv[1:]):
+        try:
+            argument.decode()
+        except UnicodeDecodeError:
+            say(f"the argument {argument!r} is no UTF-8", "write it in UTF-8")
+            raise SystemExit(2) from None
     app(prog_name="ullage")
     raise SystemExit(0)

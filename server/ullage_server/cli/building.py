@@ -1,7 +1,7 @@
 """`ullage building show` and `ullage building set`: the rungs of the ladder, read and written.
 
-Rule: every value is shown with who stated it; those that this very rung states are marked. A command writes what
-it names and nothing else.
+Rule: every value is shown with who stated it; those that this very rung states are marked. An address without a
+rung takes all from the nearest one above, and is shown so. A command writes what it names and nothing else.
 """
 
 import asyncio
@@ -9,14 +9,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ullage import AsyncClient, Building
+from ullage import AsyncClient, Building, BuildingNotFound
 
 from .as_json import as_json
-from .endings import carry_out
+from .endings import carry_out, say
 from .options import MAX_INT32, MAX_INT64, TIMEOUT, Json, Target, pairs, server, whole
 from .screen import Screen, moment
 
 _TITLES = ("KEY", "VALUE", "SOURCE")
+
+#: What to say to whoever names a building `city`, which is one like any other.
+_CITY = 'the city itself has the address ""'
 
 building = typer.Typer(
     rich_markup_mode=None,
@@ -112,7 +115,7 @@ def set_(
 def _windows(texts: list[str]) -> dict[str, int]:
     windows = {}
     # A model's name may hold a `=`; a number does not.
-    for name, tokens in pairs(texts, "--model", str.rpartition).items():
+    for name, tokens in pairs(texts, "--model", "NAME=TOKENS", str.rpartition).items():
         try:
             windows[name] = int(tokens)
         except ValueError:
@@ -124,8 +127,30 @@ def _windows(texts: list[str]) -> dict[str, int]:
 
 async def _show(target: str, address: str, screen: Screen) -> int:
     async with AsyncClient(target, timeout=TIMEOUT) as client:
-        _draw(await client.get_building(address), "", screen)
+        nearest = await _nearest(client, address)
+    if nearest.address == address:
+        _draw(nearest, "", screen)
+        return 0
+    _draw(Building(address, (), nearest.settled, "", None), "no rung of its own", screen)
+    above = f"building {nearest.address}" if nearest.address else "the city"
+    make = f"`ullage building set {address}` and what to write makes it a rung of its own"
+    say(
+        f"nobody configured {address}; a run there takes all of it from {above}",
+        f"{make}\n{_CITY}" if address == "city" else make,
+        style="dim",
+    )
     return 0
+
+
+async def _nearest(client: AsyncClient, address: str) -> Building:
+    """That rung, or the nearest one above it; a run settles by no other where its own has none."""
+    while True:
+        try:
+            return await client.get_building(address)
+        except BuildingNotFound:
+            if not address:
+                raise
+            address = address.rpartition("/")[0]
 
 
 async def _set(
@@ -134,6 +159,8 @@ async def _set(
     async with AsyncClient(target, timeout=TIMEOUT) as client:
         found = await client.configure_building(address, etag=etag, validate_only=dry_run, **changes)
     _draw(found, "as it would be; nothing is written" if dry_run else "written", screen)
+    if address == "city":
+        say("this is a building called city", _CITY, "yellow")
     return 0
 
 
@@ -143,7 +170,7 @@ def _draw(building: Building, what: str, screen: Screen) -> None:
     screen.title(f"{title}: {what}" if what else title)
     if building.update_time is not None:
         screen.title(f"etag {building.etag}, document of {moment(building.update_time)}")
-    else:
+    elif building.etag:
         screen.title(f"etag {building.etag}, no document")
     stated = {each.key for each in building.stated}
     rows = [(each.key, each.value, each.source) for each in building.settled]

@@ -13,9 +13,17 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
-from ullage import ServerUnreachable, UllageError
+from ullage import ConfigChanged, RunNotFound, ServerUnreachable, UllageError
 
 from .screen import printable
+
+#: What to do of the errors for which a command has other words than the client.
+_RECOVERIES: dict[type[UllageError], str] = {
+    ServerUnreachable: "name the one that runs with --target or in ULLAGE_TARGET (`make run`'s is "
+    "127.0.0.1:50151), or start one with `ullage serve`",
+    RunNotFound: "`ullage runs` lists those there are",
+    ConfigChanged: "`ullage building show` tells the etag it has now",
+}
 
 
 class Problem(Exception):
@@ -45,19 +53,9 @@ def carry_out(work: Callable[[], int]) -> NoReturn:
     except Problem as problem:
         say(problem.message, problem.recovery)
         code = problem.code
-    except ServerUnreachable as error:
-        say(
-            error.message,
-            "name the one that runs with --target or in ULLAGE_TARGET (`make run`'s is 127.0.0.1:50151), or start "
-            "one with `ullage serve`",
-        )
-        code = 1
     except UllageError as error:
-        say(error.message, error.recovery)
+        say(error.message, _RECOVERIES.get(type(error), error.recovery))
         code = 1
-    except UnicodeEncodeError:
-        say("an argument holds bytes that are no UTF-8", "write it in UTF-8")
-        code = 2
     except BrokenPipeError:
         # What is still buffered has no reader either; it must not be tried again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -19,8 +19,8 @@ Target = Annotated[
     typer.Option(
         "--target",
         metavar="ADDRESS",
-        envvar="ULLAGE_TARGET",
-        help="The server: unix:PATH or HOST:PORT. Default: the socket that `ullage serve` listens on.",
+        help="The server: unix:PATH or HOST:PORT. Default: ULLAGE_TARGET, else the socket that `ullage serve` "
+        "listens on.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="JSON for a program, one object a line.")]
@@ -39,19 +39,21 @@ def whole(most: int, least: int | None = None) -> Callable[[int | None], int | N
 
 
 def server(target: str | None) -> str:
-    """The server to ask: the one named, else the one a client finds by itself."""
+    """The server to ask: the one named, else the one a client finds; what is wrong is told with where it stood."""
     try:
         return check_target(target or None)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--target") from None
+        raise typer.BadParameter(str(error), param_hint="--target" if target else None) from None
 
 
-def pairs(texts: list[str], option: str, split: Callable[[str, str], tuple[str, str, str]]) -> dict[str, str]:
-    """`NAME=VALUE` texts by name, each split at the first or the last `=`; the last text of a name stands."""
+def pairs(
+    texts: list[str], option: str, form: str, split: Callable[[str, str], tuple[str, str, str]]
+) -> dict[str, str]:
+    """Texts of a `form` as KEY=VALUE by key, each split at the first or last `=`; the last one of a key stands."""
     found = {}
     for text in texts:
         name, equals, value = split(text, "=")
         if not name or not equals:
-            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint=option)
+            raise typer.BadParameter(f"{text!r} is not {form}", param_hint=option)
         found[name] = value
     return found

@@ -34,7 +34,7 @@ def runs(
     json: Json = False,
 ) -> None:
     """List runs, the newest first."""
-    labels = pairs(label or [], "--label", str.partition)
+    labels = pairs(label or [], "--label", "KEY=VALUE", str.partition)
     screen = Screen(as_json=json)
     carry_out(lambda: asyncio.run(_runs(server(target), address, state, labels, screen)))
 
