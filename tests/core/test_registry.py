@@ -13,7 +13,7 @@ from tests.core.runs import stated
 from ullage_server.core.call import Tail
 from ullage_server.core.errors import Refusal
 from ullage_server.core.insertion import Lifetime, Placement
-from ullage_server.core.registry import Candidate, Edge, harmless, transient
+from ullage_server.core.registry import Candidate, Edge, harmless, speaking, transient
 
 TAILS = [EMPTY, FIRST, USER, TOOL, FAILED_TOOL]
 reminders = st.builds(
@@ -53,7 +53,7 @@ def test_what_is_kept_is_the_highest_that_fits(one: list[Candidate], budget: int
             or (each.edge is Edge.TOOL_ERROR and tail is FAILED_TOOL)
         )
     ]
-    block = transient(1, one, tail, budget)
+    block = transient(1, speaking(one, tail), tail, budget)
     kept = [key.removeprefix("registered/") for key in block.keys] if block else []
     by_priority = sorted(fires, key=lambda each: -each.priority)
     assert kept == [each.id for each in by_priority[: len(kept)]], "in order, and from the top"

@@ -34,13 +34,9 @@ def call_from(request: PrepareCallRequest) -> Call:
 
 
 def _candidate(said: insertion_pb2.Candidate) -> Candidate:
+    priority = said.priority or (0 if said.HasField("priority") else DEFAULT_PRIORITY)
     return Candidate(
-        id=said.id,
-        label=said.label,
-        edge=_EDGES.get(said.edge),
-        lifetime=_LIFETIMES.get(said.lifetime),
-        priority=said.priority if said.HasField("priority") else DEFAULT_PRIORITY,
-        text=said.text,
+        said.id, said.label, _EDGES.get(said.edge), _LIFETIMES.get(said.lifetime), priority, said.text
     )
 
 

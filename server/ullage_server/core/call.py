@@ -12,7 +12,7 @@ from .domain import MAX_INT32, check_tokens, check_turn
 from .errors import Reason, Refusal, invalid
 from .names import check_model
 from .plan import MAX_TIME_BUDGET
-from .registry import Candidate, check_candidate
+from .registry import Candidate, check_candidates
 from .run import subject
 from .state import State
 
@@ -88,8 +88,7 @@ def check_call(call: Call) -> Call:
         raise invalid(
             "unplaced_ids", f"unplaced_ids holds {len(call.unplaced_ids)} ids; a call names at most {MAX_UNPLACED}"
         )
-    for at, candidate in enumerate(call.candidates):
-        check_candidate(f"candidates[{at}]", candidate)
+    check_candidates(call.candidates)
     check_model("model", call.model)
     if call.context_tokens is not None:
         check_tokens("context_tokens", call.context_tokens)

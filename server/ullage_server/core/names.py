@@ -8,7 +8,7 @@ building, or a building and a resident, each segment a lower-case letter or digi
 import re
 from collections.abc import Mapping
 
-from .errors import invalid
+from .errors import Refusal, invalid
 
 _NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _SEGMENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -21,11 +21,21 @@ MAX_LABEL_VALUE_CHARS = 1024
 MAX_OUTCOME_CHARS = 1024
 
 
+def is_name(value: str) -> bool:
+    """Whether `value` is a name or id."""
+    return _NAME.fullmatch(value) is not None
+
+
 def check_name(field: str, value: str) -> str:
     """`value`, a name or id; refused, naming `field`, where it is empty or holds anything else."""
-    if not _NAME.fullmatch(value):
-        raise invalid(field, f"{field} is not a name: it takes 1 to 128 of A-Z, a-z, 0-9, '.', '_', ':' and '-'")
+    if not is_name(value):
+        raise not_a_name(field)
     return value
+
+
+def not_a_name(field: str) -> Refusal:
+    """The refusal of `field`, which holds no name."""
+    return invalid(field, f"{field} is not a name: it takes 1 to 128 of A-Z, a-z, 0-9, '.', '_', ':' and '-'")
 
 
 def check_address(field: str, value: str) -> str:

@@ -9,14 +9,14 @@ Insertions are placed in this order. Before the tail: session context, durable, 
 notice, transient, time.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from . import time_budget
-from .call import Call, check_order
+from .call import Call, Tail, check_order
 from .insertion import Insertion, InsertionKind, Lifetime, Placement, turn_of
 from .notice import notice
 from .records import CallPrepared, WindowReset
-from .registry import durable, transient
+from .registry import Candidate, durable, speaking, transient
 from .run import check_going
 from .session_context import Dates, session_context
 from .state import State
@@ -48,39 +48,30 @@ def prepare(
     """
     check_going(run)
     check_order(run, call.turn)
-    memory, again = run.memory, run.memory.prepared_turn == call.turn
     before = told(run, call.turn, call.window_reset)
-    lasting = _given_again(call, earlier, known, memory.waiting)
-    if not again:
-        window = run.context_tokens if found_window is None else found_window
-        if call.context_tokens is not None:
-            window = call.context_tokens
-        new = (
-            session_context(before, call, dates, at),
-            durable(call.turn, call.candidates, call.tail, memory.said),
-            notice(before, call, window),
-        )
-        lasting |= {one.id: one for one in new if one is not None}
-    placed, waiting = _sorted(lasting.values(), is_user=call.tail.is_user)
-    passing = transient(call.turn, call.candidates, call.tail, run.plan.settings.reminders_budget_chars)
+    fires = speaking(call.candidates, call.tail)
+    lasting = _given_again(run, call, earlier, known) if earlier or known else []
+    if run.memory.prepared_turn != call.turn:
+        lasting += _new(before, call, fires, found_window, dates, at)
+    passing = transient(call.turn, fires, call.tail, run.plan.settings.reminders_budget_chars)
     left, time = _time(run, call, at)
-    insertions = _in_order(placed, passing, time)
-    named = tuple(id for id in dict.fromkeys(call.unplaced_ids) if id in lasting or _is_time(run, id))
-    waits = tuple(id for id in waiting if id not in memory.waiting)
-    if insertions or waits:
-        return CallPrepared(
-            position=run.position + 1,
-            at=at,
-            turn=call.turn,
-            step=call.step,
-            insertions=insertions,
-            window_reset=call.window_reset,
-            model=call.model,
-            context_tokens=call.context_tokens,
-            found_context_tokens=found_window,
-            unplaced_ids=tuple(dict.fromkeys((*named, *waits))),
-            time_remaining=left,
-        )
+    if lasting or passing or time:
+        insertions = _in_order(lasting, passing, time, call.tail)
+        waits = _waits(run, lasting, call.tail)
+        if insertions or waits:
+            return CallPrepared(
+                position=run.position + 1,
+                at=at,
+                turn=call.turn,
+                step=call.step,
+                insertions=insertions,
+                window_reset=call.window_reset,
+                model=call.model,
+                context_tokens=call.context_tokens,
+                found_context_tokens=found_window,
+                unplaced_ids=tuple(dict.fromkeys((*_unplaced(run, call, lasting), *waits))),
+                time_remaining=left,
+            )
     if before is not run:
         return WindowReset(run.position + 1, at, call.turn, taken_back=not call.window_reset)
     return None
@@ -92,19 +83,54 @@ def asks_window(run: State, call: Call) -> bool:
 
 
 def _given_again(
-    call: Call, earlier: CallPrepared | None, known: Mapping[str, Insertion], waiting: Iterable[str]
-) -> dict[str, Insertion]:
+    run: State, call: Call, earlier: CallPrepared | None, known: Mapping[str, Insertion]
+) -> list[Insertion]:
     """The durable texts to be given again: of the turn's earlier record, those that wait, those not placed."""
-    given = {one.id: one for one in earlier.insertions} if earlier else {}
-    again = given | {id: known[id] for id in (*waiting, *call.unplaced_ids) if id in known}
-    return {id: one for id, one in again.items() if one.lifetime is Lifetime.DURABLE}
+    again = {one.id: one for one in earlier.insertions} if earlier else {}
+    again |= {id: known[id] for id in (*run.memory.waiting, *call.unplaced_ids) if id in known}
+    return [one for one in again.values() if one.lifetime is Lifetime.DURABLE]
 
 
-def _sorted(lasting: Iterable[Insertion], *, is_user: bool) -> tuple[list[Insertion], list[str]]:
-    """Those that can be placed, in order, the oldest of a kind first; and the ids of those that wait."""
+def _new(
+    run: State, call: Call, fires: Sequence[Candidate], found_window: int | None, dates: Dates, at: int
+) -> list[Insertion]:
+    """The durable texts that are begun for this turn."""
+    window = run.context_tokens if found_window is None else found_window
+    if call.context_tokens is not None:
+        window = call.context_tokens
+    new = (
+        session_context(run, call, dates, at),
+        durable(call.turn, fires, run.memory.said),
+        notice(run, call, window),
+    )
+    return [one for one in new if one is not None]
+
+
+def _in_order(
+    lasting: Iterable[Insertion], passing: Insertion | None, time: Insertion | None, tail: Tail
+) -> tuple[Insertion, ...]:
+    """What can be placed at this tail, in the order of its places; of a kind the oldest first."""
     ordered = sorted(lasting, key=lambda one: (_ORDER.index(one.kind), turn_of(one.id)))
-    placed = [one for one in ordered if is_user or one.placement is Placement.AFTER_TAIL]
-    return placed, [one.id for one in ordered if one not in placed]
+    before = [one for one in ordered if one.placement is Placement.BEFORE_TAIL and tail.is_user]
+    after = [one for one in ordered if one.placement is Placement.AFTER_TAIL]
+    if passing is not None:
+        (before if passing.placement is Placement.BEFORE_TAIL else after).append(passing)
+    return (*before, *after, time) if time else (*before, *after)
+
+
+def _waits(run: State, lasting: Iterable[Insertion], tail: Tail) -> list[str]:
+    """The ids of those that begin to wait for a user message here."""
+    if tail.is_user:
+        return []
+    before = [one.id for one in lasting if one.placement is Placement.BEFORE_TAIL]
+    return [id for id in before if id not in run.memory.waiting]
+
+
+def _unplaced(run: State, call: Call, lasting: Iterable[Insertion]) -> list[str]:
+    """Those named as not placed that stand for something: a durable text, or a step of the time budget."""
+    told = {f"{turn}/{time_budget.KEY}" for turn in run.memory.time_told if turn}
+    known = told.union(one.id for one in lasting)
+    return [id for id in call.unplaced_ids if id in known]
 
 
 def _time(run: State, call: Call, at: int) -> tuple[int | None, Insertion | None]:
@@ -119,15 +145,3 @@ def _time(run: State, call: Call, at: int) -> tuple[int | None, Insertion | None
     again = run.memory.prepared_turn == call.turn and f"{call.turn}/{time_budget.KEY}" in run.memory.given_ids
     speaks = due or again or time_budget.is_last(left)
     return left, time_budget.reminder(call.turn, budget, left) if speaks else None
-
-
-def _is_time(run: State, id: str) -> bool:
-    return any(id == f"{turn}/{time_budget.KEY}" for turn in run.memory.time_told if turn)
-
-
-def _in_order(placed: list[Insertion], passing: Insertion | None, time: Insertion | None) -> tuple[Insertion, ...]:
-    before = [one for one in placed if one.placement is Placement.BEFORE_TAIL]
-    after = [one for one in placed if one.placement is Placement.AFTER_TAIL]
-    if passing is not None:
-        (before if passing.placement is Placement.BEFORE_TAIL else after).append(passing)
-    return (*before, *after, time) if time else (*before, *after)

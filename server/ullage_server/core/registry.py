@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from .errors import Refusal, invalid
 from .insertion import Insertion, InsertionKind, Lifetime, Placement, estimate_tokens
-from .names import check_name
+from .names import is_name, not_a_name
 
 if TYPE_CHECKING:
     from .call import Tail
@@ -47,67 +47,67 @@ class Candidate(Struct, frozen=True):
     text: str
 
 
-def check_candidate(field: str, candidate: Candidate) -> Candidate:
-    """`candidate`; refused, naming it, where it is malformed or its lifetime does not go with its edge."""
-    check_name(f"{field}.id", candidate.id)
-    if not _LABEL.fullmatch(candidate.label):
-        raise _wrong(f"{field}.label", candidate, "its label is not 1 to 64 of A-Z, a-z, 0-9, '_', '.' and '-'")
-    if candidate.edge is None:
-        raise _wrong(f"{field}.edge", candidate, "its edge is none of Edge's")
-    if candidate.lifetime is None:
-        raise _wrong(f"{field}.lifetime", candidate, "its lifetime is neither TRANSIENT nor DURABLE")
-    if (candidate.lifetime is Lifetime.DURABLE) != (candidate.edge is Edge.SESSION_START):
-        raise _wrong(
-            f"{field}.lifetime",
-            candidate,
-            f"it is {candidate.lifetime.name} at {candidate.edge.name}; DURABLE goes with SESSION_START, and "
-            "TRANSIENT with the other edges",
-        )
-    return candidate
+def check_candidates(candidates: Sequence[Candidate]) -> None:
+    """Refused, naming the reminder, where one is malformed or its lifetime does not go with its edge."""
+    for at, one in enumerate(candidates):
+        if not is_name(one.id):
+            raise not_a_name(f"candidates[{at}].id")
+        if not _LABEL.fullmatch(one.label):
+            raise _wrong(at, "label", one, "its label is not 1 to 64 of A-Z, a-z, 0-9, '_', '.' and '-'")
+        if one.edge is None:
+            raise _wrong(at, "edge", one, "its edge is none of Edge's")
+        if one.lifetime is None:
+            raise _wrong(at, "lifetime", one, "its lifetime is neither TRANSIENT nor DURABLE")
+        if (one.lifetime is Lifetime.DURABLE) != (one.edge is Edge.SESSION_START):
+            told = f"it is {one.lifetime.name} at {one.edge.name}"
+            due = "DURABLE goes with SESSION_START, and TRANSIENT with the other edges"
+            raise _wrong(at, "lifetime", one, f"{told}; {due}")
 
 
-def durable(turn: int, candidates: Sequence[Candidate], tail: "Tail", said: Collection[str]) -> Insertion | None:
-    """The block of those that begin the session and are not among the ids `said`; None where there is none."""
-    fires = [one for one in _speaking(candidates, tail, Lifetime.DURABLE) if one.id not in said]
-    return _block(turn, fires, Lifetime.DURABLE, Placement.BEFORE_TAIL)
-
-
-def transient(turn: int, candidates: Sequence[Candidate], tail: "Tail", budget_chars: int) -> Insertion | None:
-    """The block of those that fire for this request alone, within `budget_chars`; None where there is none."""
-    fires = sorted(_speaking(candidates, tail, Lifetime.TRANSIENT), key=lambda one: -one.priority)
-    chars = sum(len(one.text) for one in fires)
-    while chars > budget_chars:
-        chars -= len(fires.pop().text)
-    # The user's words stay last; a call and its answers stay together.
-    return _block(turn, fires, Lifetime.TRANSIENT, Placement.BEFORE_TAIL if tail.is_user else Placement.AFTER_TAIL)
-
-
-def harmless(text: str) -> str:
-    """`text` with nothing in it that could end or begin one of our blocks."""
-    return _TAG.sub("&lt;", text)
-
-
-def _speaking(candidates: Sequence[Candidate], tail: "Tail", lifetime: Lifetime) -> list[Candidate]:
-    """Those of `lifetime` that fire and have something to say; of two with one id the later."""
+def speaking(candidates: Sequence[Candidate], tail: "Tail") -> list[Candidate]:
+    """Those that fire and have something to say; of two with one id the later."""
     standing: dict[str, Candidate] = {}
     for candidate in candidates:
         standing.pop(candidate.id, None)
         standing[candidate.id] = candidate
-    return [
-        one
-        for one in standing.values()
-        if one.lifetime is lifetime and _fires(one.edge, tail) and one.text.strip()
-    ]
+    edges = _edges(tail)
+    return [one for one in standing.values() if one.edge in edges and one.text.strip()]
 
 
-def _fires(edge: Edge | None, tail: "Tail") -> bool:
-    if edge is Edge.SESSION_START:
-        return tail.is_user and not tail.history_has_model_output
-    if edge is Edge.PROMPT_START:
-        return tail.is_user
-    if edge is Edge.TOOL_ERROR:
-        return tail.is_failed_tool
-    return tail.role is not None
+def durable(turn: int, fires: Sequence[Candidate], said: Collection[str]) -> Insertion | None:
+    """The block of those of `fires` that begin the session and are not among the ids `said`; None for none."""
+    lasting = [one for one in fires if one.lifetime is Lifetime.DURABLE and one.id not in said]
+    return _block(turn, lasting, Lifetime.DURABLE, Placement.BEFORE_TAIL)
+
+
+def transient(turn: int, fires: Sequence[Candidate], tail: "Tail", budget_chars: int) -> Insertion | None:
+    """The block of those of `fires` that are for this request alone, within `budget_chars`; None for none."""
+    passing = [one for one in fires if one.lifetime is Lifetime.TRANSIENT]
+    passing.sort(key=lambda one: -one.priority)
+    chars = sum([len(one.text) for one in passing])
+    while chars > budget_chars:
+        chars -= len(passing.pop().text)
+    # The user's words stay last; a call and its answers stay together.
+    placement = Placement.BEFORE_TAIL if tail.is_user else Placement.AFTER_TAIL
+    return _block(turn, passing, Lifetime.TRANSIENT, placement)
+
+
+def harmless(text: str) -> str:
+    """`text` with nothing in it that could end or begin one of our blocks."""
+    return _TAG.sub("&lt;", text) if "<" in text else text
+
+
+def _edges(tail: "Tail") -> tuple[Edge, ...]:
+    """The edges that a call with this tail is on."""
+    if tail.role is None:
+        return ()
+    if tail.is_failed_tool:
+        return Edge.EVERY_CALL, Edge.TOOL_ERROR
+    if not tail.is_user:
+        return (Edge.EVERY_CALL,)
+    if tail.history_has_model_output:
+        return Edge.EVERY_CALL, Edge.PROMPT_START
+    return Edge.EVERY_CALL, Edge.PROMPT_START, Edge.SESSION_START
 
 
 def _block(turn: int, fires: Sequence[Candidate], lifetime: Lifetime, placement: Placement) -> Insertion | None:
@@ -131,5 +131,9 @@ def _block(turn: int, fires: Sequence[Candidate], lifetime: Lifetime, placement:
     )
 
 
-def _wrong(field: str, candidate: Candidate, what: str) -> Refusal:
-    return invalid(field, f"reminder {candidate.id}: {what}", recovery=f"correct the reminder {candidate.id}")
+def _wrong(at: int, part: str, candidate: Candidate, what: str) -> Refusal:
+    return invalid(
+        f"candidates[{at}].{part}",
+        f"reminder {candidate.id}: {what}",
+        recovery=f"correct the reminder {candidate.id} and send the request again",
+    )

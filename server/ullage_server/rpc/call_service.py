@@ -1,6 +1,6 @@
 """PrepareCall: what the model shall hear before a call. Converts, looks up what core asks for, and answers."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ullage.v1.run_service_pb2 import PrepareCallRequest, PrepareCallResponse
 
@@ -36,7 +36,8 @@ class CallService:
             earlier = None
             if run.memory.prepared_turn == call.turn:
                 earlier = await self._ledger.recorded(run_id, CallPrepared, call.turn)
-            known = await self._known(run, _asked(run, call))
+            asked = _asked(run, call)
+            known = await self._known(run, asked) if asked else {}
             found_window = None
             if asks_window(run, call):
                 found_window = await self._ladder.window(run.plan.address, call.model)
@@ -73,7 +74,7 @@ class CallService:
         return prepared.insertions if prepared else ()
 
 
-def _asked(run: State, call: Call) -> Iterable[str]:
+def _asked(run: State, call: Call) -> Collection[str]:
     """The ids to be looked up: those not placed, and those that wait where they wait no longer."""
     waiting = run.memory.waiting if call.tail.is_user else ()
     return dict.fromkeys((*waiting, *call.unplaced_ids))
