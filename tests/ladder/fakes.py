@@ -43,10 +43,13 @@ class MemoryDocuments:
             return None
         return Document(self.texts[address], self.times.get(address, 1))
 
-    async def write(self, address: str, document: Document) -> None:
+    async def write(self, address: str, document: Document, found: str | None) -> bool:
         await self.steps.take("write")
+        if self.texts.get(address) != found:
+            return False
         self.texts[address], self.times[address] = document
         await self.steps.take("written")
+        return True
 
     async def addresses(self) -> list[str]:
         await self.steps.take("addresses")

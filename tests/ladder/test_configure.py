@@ -299,6 +299,7 @@ async def test_a_caller_who_goes_away_at_any_moment_leaves_nothing_half_done(req
         else:
             assert world.texts == {}
         async with asyncio.timeout(5):
+            world.start()
             assert (await configure(world, threshold(40), request_id))[1] == bool(moment and request_id)
         assert caller.cancelled() == gone
 
@@ -314,6 +315,110 @@ async def test_a_caller_who_goes_away_while_another_is_served_waits_in_no_ones_w
     assert "60" in world.texts["lab"]
 
 
+@pytest.mark.parametrize("request_id", ["", "q"])
+async def test_a_caller_who_goes_away_before_its_turn_has_come_is_as_if_it_had_never_called(
+    world: World, request_id: str
+) -> None:
+    first = asyncio.ensure_future(configure(world, threshold(40)))
+    waiting = [asyncio.ensure_future(configure(world, threshold(50, "zoo"), request_id)) for _ in range(20)]
+    await asyncio.sleep(0)
+    for caller in waiting:
+        caller.cancel()
+    await asyncio.wait([first, *waiting])
+    await world.ladder.close()
+    assert world.texts == {"lab": "[context]\nsecond_threshold = 40\n"}
+    assert world.journal.kept == {}
+
+
+async def test_at_the_end_the_command_under_way_is_finished_and_those_that_wait_are_refused(world: World) -> None:
+    callers = [
+        asyncio.ensure_future(configure(world, threshold(40 + number), f"q{number}")) for number in range(9)
+    ]
+    await asyncio.sleep(0)
+    await world.ladder.close()
+    assert (await callers[0])[0].stated
+    for caller in callers[1:]:
+        with pytest.raises(Refusal, match="going down") as caught:
+            await caller
+        assert caught.value.reason is Reason.DRAINING
+    assert world.texts == {"lab": "[context]\nsecond_threshold = 40\n"}
+    assert list(world.journal.kept) == ["q0"]
+    await refused(world, threshold(50), Reason.DRAINING)
+
+
+async def test_a_caller_of_a_dry_run_who_goes_away_keeps_nobody_waiting(world: World) -> None:
+    dry = asyncio.ensure_future(configure(world, threshold(40), validate_only=True))
+    await asyncio.sleep(0)
+    dry.cancel()
+    async with asyncio.timeout(5):
+        await configure(world, threshold(50))
+    assert "50" in world.texts["lab"]
+
+
+HAND = "# by hand\n[clock]\nzone = 'UTC'\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "request_id"),
+    [(step, "q") for step in ("undone", "find", "read", "ask", "asked", "write")]
+    + [(step, "") for step in ("undone", "read", "write")],
+)
+async def test_a_hand_edit_at_any_step_before_the_write_is_kept(world: World, step: str, request_id: str) -> None:
+    world.texts["lab"] = "[context]\nrearm = 'per_run'\n"
+
+    def edit_by_hand(taken: str) -> None:
+        if taken == step:
+            world.steps.fail = lambda step: None
+            world.texts["lab"] = HAND
+
+    world.steps.fail = edit_by_hand
+    building, replayed = await configure(world, threshold(40), request_id)
+    assert not replayed
+    assert world.texts["lab"] == f"{HAND}\n[context]\nsecond_threshold = 40\n"
+    assert Settled("context.second_threshold", "40", "lab") in building.stated
+    assert world.journal.open == {}
+    if request_id:
+        assert await configure(world, threshold(40), request_id) == (building, True)
+
+
+async def test_a_hand_edit_before_a_command_is_recorded_fits_its_etag_no_more(world: World) -> None:
+    for request_id in ("", "q"):
+        first, _ = await configure(world, threshold(40))
+        by_hand = f"{HAND}# {request_id}\n"
+
+        def edit_by_hand(taken: str, text: str = by_hand) -> None:
+            if taken == "read":
+                world.steps.fail = lambda step: None
+                asyncio.get_running_loop().call_soon(world.texts.update, {"lab": text})
+
+        world.steps.fail = edit_by_hand
+        await refused(world, threshold(50), Reason.CONFIG_CHANGED, request_id, etag=first.etag)
+        assert world.texts["lab"] == by_hand
+        assert world.journal.kept == {}
+
+
+@pytest.mark.parametrize("request_id", ["", "q"])
+async def test_a_document_that_is_changed_by_hand_again_and_again_refuses(world: World, request_id: str) -> None:
+    edits = 0
+
+    def edit_by_hand(taken: str) -> None:
+        nonlocal edits
+        if taken == "write":
+            edits += 1
+            world.texts["lab"] = f"# edit {edits}\n"
+
+    world.steps.fail = edit_by_hand
+    refusal = await refused(world, threshold(40), Reason.CONFIG_CHANGED, request_id)
+    assert "by hand" in refusal.message
+    assert world.texts["lab"] == f"# edit {edits}\n"
+    assert edits < 20
+    world.steps.fail = lambda step: None
+    # A command that was recorded comes before any other.
+    await configure(world, command(clock__zone="UTC"))
+    assert ("40" in world.texts["lab"]) == bool(request_id)
+    assert world.journal.open == {}
+
+
 async def test_a_write_that_fails_when_its_caller_is_gone_is_told_to_nobody(world: World) -> None:
     world.steps.fail = lambda step: unavailable() if step == "write" else None
     caller = asyncio.ensure_future(configure(world, threshold(40)))
@@ -326,5 +431,5 @@ async def test_a_write_that_fails_when_its_caller_is_gone_is_told_to_nobody(worl
     del caller  # its traceback holds the task
     gc.collect()
     assert told == []
-    world.steps.fail = lambda step: None
+    world.start()
     await configure(world, threshold(41))

@@ -1,6 +1,7 @@
 import asyncio
 import errno
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ async def test_a_document_is_written_where_it_belongs(
 ) -> None:
     text = "# ü\r\n[context]\nrearm = 'x'"
     document = Document(text, 1_234_567_890_123_456_789)
-    await files.write(address, document)
+    await files.write(address, document, None)
     assert (folder / name).read_bytes() == text.encode()
     assert await files.read(address) == document, "its time is when it was decided, to the nanosecond"
     assert await files.addresses() == [address]
@@ -67,7 +68,7 @@ async def test_a_document_is_written_where_it_belongs(
 
 
 async def test_a_hand_edit_is_seen_at_once(files: TomlFiles, folder: Path) -> None:
-    await files.write("lab", Document("a = 1\n", 1))
+    await files.write("lab", Document("a = 1\n", 1), None)
     path = folder / "lab/CONFIG.toml"
     about = path.stat()
     path.write_text("a = 2\n")
@@ -101,7 +102,7 @@ async def test_addresses_are_in_order_and_only_those_that_are_one(files: TomlFil
 
 @pytest.mark.parametrize("address", ["..", "../x", "lab/../..", "/etc", "Lab", "a/b/c", "lab/", "a\x00b", "."])
 async def test_what_is_no_address_is_refused(files: TomlFiles, address: str) -> None:
-    for call in (files.read(address), files.write(address, Document("", 1))):
+    for call in (files.read(address), files.write(address, Document("", 1), None)):
         with pytest.raises(Refusal) as caught:
             await call
         assert caught.value.reason is Reason.ARGUMENT_INVALID
@@ -137,8 +138,8 @@ async def test_a_folder_in_a_documents_place_is_refused(files: TomlFiles, folder
     assert "is no file" in (await refused(files)).message
     assert await files.addresses() == ["lab"]
     with pytest.raises(Refusal) as caught:
-        await files.write("lab", Document("", 1))
-    assert caught.value.reason is Reason.STORE_UNAVAILABLE
+        await files.write("lab", Document("", 1), None)
+    assert caught.value.reason is Reason.CONFIG_UNREADABLE
     assert [path.name for path in (folder / "lab").iterdir()] == ["CONFIG.toml"]
 
 
@@ -154,7 +155,7 @@ async def test_a_file_in_a_folders_place(files: TomlFiles, folder: Path) -> None
     assert await files.read("lab") is None
     assert await files.read("lab/alice") is None
     with pytest.raises(Refusal, match="a file stands where its folder would be") as caught:
-        await files.write("lab/alice", Document("", 1))
+        await files.write("lab/alice", Document("", 1), None)
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
 
 
@@ -167,7 +168,7 @@ async def test_a_link_that_stays_in_the_folder_is_followed_and_written_through(
     found = await files.read("lab")
     assert found is not None
     assert found.text == "a = 1\n"
-    await files.write("lab", Document("a = 2\n", 1))
+    await files.write("lab", Document("a = 2\n", 1), "a = 1\n")
     assert (folder / "lab/CONFIG.toml").is_symlink()
     assert real.read_text() == "a = 2\n"
 
@@ -180,30 +181,70 @@ async def test_a_link_that_leads_out_is_refused(files: TomlFiles, folder: Path, 
     for address in ("lab", "out", "out/alice"):
         assert "leads out" in (await refused(files, address)).message
         with pytest.raises(Refusal, match="leads out"):
-            await files.write(address, Document("b = 2\n", 1))
+            await files.write(address, Document("b = 2\n", 1), "a = 1\n")
     assert secret.read_text() == "a = 1\n"
     assert [path.name for path in (tmp_path / "outside").iterdir()] == ["CONFIG.toml"]
 
 
-async def test_a_link_to_itself_is_refused(files: TomlFiles, folder: Path) -> None:
+@pytest.mark.parametrize("target", ["CONFIG.toml", "nowhere.toml", "x" * 300, "../zoo/none"])
+async def test_a_link_to_nothing_is_refused_and_listed(files: TomlFiles, folder: Path, target: str) -> None:
     (folder / "lab").mkdir(parents=True)
-    (folder / "lab/CONFIG.toml").symlink_to("CONFIG.toml")
+    (folder / "lab/CONFIG.toml").symlink_to(target)
+    assert "is a link" in (await refused(files)).message
+    assert await files.addresses() == ["lab"]
+
+
+async def test_a_folder_that_leads_to_itself_is_refused_and_listed(files: TomlFiles, folder: Path) -> None:
+    put(folder, "zoo/CONFIG.toml")
+    (folder / "lab").symlink_to("lab")
     await refused(files)
+    assert await files.addresses() == ["lab", "zoo"]
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="everything is open to root")
+async def test_what_this_server_may_not_read_is_refused_and_listed(files: TomlFiles, folder: Path) -> None:
+    put(folder, "lab/CONFIG.toml").chmod(0)
+    put(folder, "mill/CONFIG.toml")
+    put(folder, "zoo/CONFIG.toml")
+    (folder / "mill").chmod(0)
+    try:
+        for address in ("lab", "mill", "mill/bob"):
+            assert "may not be read" in (await refused(files, address)).message
+        assert await files.addresses() == ["lab", "mill", "zoo"]
+    finally:
+        (folder / "mill").chmod(0o700)
+
+
+@pytest.mark.parametrize("step", ["os.lstat", "pathlib.Path.iterdir"])
+async def test_a_folder_that_may_not_be_looked_into_hides_no_other(
+    files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    for name in ("lab/CONFIG.toml", "lab/ann/CONFIG.toml", "zoo/CONFIG.toml", "zoo/bob/CONFIG.toml"):
+        put(folder, name)
+    really: Any = Path.iterdir if "iterdir" in step else os.lstat
+
+    def fail(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if f"{folder}/lab" in str(path):
+            raise PermissionError(errno.EACCES, "no", str(path))
+        return really(path, *args, **kwargs)
+
+    monkeypatch.setattr(step, fail)
+    assert [each for each in await files.addresses() if each != "lab/ann"] == ["lab", "zoo", "zoo/bob"]
 
 
 async def test_the_ladders_folder_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    await TomlFiles(tmp_path / "link").write("lab", Document("a = 1\n", 1))
+    await TomlFiles(tmp_path / "link").write("lab", Document("a = 1\n", 1), None)
     assert (tmp_path / "real/lab/CONFIG.toml").read_text() == "a = 1\n"
 
 
 async def test_a_documents_rights_are_kept_and_a_new_one_is_its_owners(files: TomlFiles, folder: Path) -> None:
-    await files.write("lab", Document("", 1))
+    await files.write("lab", Document("", 1), None)
     path = folder / "lab/CONFIG.toml"
     assert path.stat().st_mode & 0o777 == 0o600
     path.chmod(0o640)
-    await files.write("lab", Document("a = 1\n", 1))
+    await files.write("lab", Document("a = 1\n", 1), "")
     assert path.stat().st_mode & 0o777 == 0o640
 
 
@@ -220,7 +261,7 @@ async def test_what_a_crash_left_harms_nothing(files: TomlFiles, folder: Path, t
         os.mkfifo(path)
     assert await files.addresses() == []
     assert await files.read("lab") is None
-    await files.write("lab", Document("a = 1\n", 1))
+    await files.write("lab", Document("a = 1\n", 1), None)
     assert [each.name for each in path.parent.iterdir()] == ["CONFIG.toml"]
     assert elsewhere.read_text() == "kept"
 
@@ -230,7 +271,7 @@ async def test_what_a_crash_left_harms_nothing(files: TomlFiles, folder: Path, t
 async def test_a_write_that_fails_leaves_the_old_document(
     files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int
 ) -> None:
-    await files.write("lab", Document("old = 1\n", 1))
+    await files.write("lab", Document("old = 1\n", 1), None)
 
     def fail(*args: Any, **kwargs: Any) -> None:
         raise OSError(number, os.strerror(number), str(folder))
@@ -238,23 +279,64 @@ async def test_a_write_that_fails_leaves_the_old_document(
     with monkeypatch.context() as patch:
         patch.setattr(step, fail)
         with pytest.raises(Refusal) as caught:
-            await files.write("lab", Document("new = 1\n", 1))
+            await files.write("lab", Document("new = 1\n", 1), "old = 1\n")
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
     assert str(folder) not in caught.value.message + caught.value.recovery
     assert [each.name for each in (folder / "lab").iterdir()] == ["CONFIG.toml"]
     assert (folder / "lab/CONFIG.toml").read_text() == "old = 1\n"
 
 
-async def test_a_read_that_fails_is_unavailable(
-    files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("number", "reason", "told"),
+    [
+        (errno.EACCES, Reason.CONFIG_UNREADABLE, "may not be read"),
+        (errno.EPERM, Reason.CONFIG_UNREADABLE, "may not be read"),
+        (errno.ENXIO, Reason.CONFIG_UNREADABLE, "is no file"),
+        (errno.EIO, Reason.STORE_UNAVAILABLE, "the disk"),
+        (errno.EMFILE, Reason.STORE_UNAVAILABLE, "the disk"),
+    ],
+)
+async def test_a_read_that_fails_tells_a_document_from_the_disk(
+    files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch, number: int, reason: Reason, told: str
 ) -> None:
     put(folder, "lab/CONFIG.toml")
 
     def fail(*args: Any, **kwargs: Any) -> int:
-        raise PermissionError(errno.EACCES, "no", str(folder))
+        raise OSError(number, "no", str(folder))
 
     monkeypatch.setattr("os.open", fail)
-    assert "no right" in (await refused(files, reason=Reason.STORE_UNAVAILABLE)).message
+    assert told in (await refused(files, reason=reason)).message
+
+
+@pytest.mark.parametrize("found", [None, "other = 1\n", ""])
+async def test_what_changed_since_it_was_read_is_not_replaced(
+    files: TomlFiles, folder: Path, found: str | None
+) -> None:
+    put(folder, "lab/CONFIG.toml", b"by = 'hand'\n")
+    assert not await files.write("lab", Document("a = 1\n", 1), found)
+    assert (folder / "lab/CONFIG.toml").read_text() == "by = 'hand'\n"
+    assert [path.name for path in (folder / "lab").iterdir()] == ["CONFIG.toml"]
+
+
+async def test_what_was_taken_away_since_it_was_read_is_not_made_anew(files: TomlFiles, folder: Path) -> None:
+    put(folder, "lab/CONFIG.toml").unlink()
+    assert not await files.write("lab", Document("a = 1\n", 1), "")
+    assert await files.read("lab") is None
+
+
+async def test_a_hand_edit_while_a_write_goes_to_the_disk_is_kept(
+    files: TomlFiles, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = put(folder, "lab/CONFIG.toml", b"a = 1\n")
+    really = os.fsync
+
+    def fsync(handle: int) -> None:
+        really(handle)
+        path.write_text("by = 'hand'\n")
+
+    monkeypatch.setattr("os.fsync", fsync)
+    assert not await files.write("lab", Document("a = 2\n", 1), "a = 1\n")
+    assert path.read_text() == "by = 'hand'\n"
 
 
 @pytest.mark.skipif(not HANDLES.exists(), reason="no way to tell what a handle stands for")
@@ -269,19 +351,19 @@ async def test_a_write_is_durable_with_every_folder_it_made(
         really(handle)
 
     monkeypatch.setattr("os.fsync", fsync)
-    await files.write("lab/alice", Document("a = 1\n", 1))
+    await files.write("lab/alice", Document("a = 1\n", 1), None)
     alice = folder / "lab/alice"
     assert synced == [
         str(path) for path in (alice / "CONFIG.toml.new", alice, folder / "lab", folder, folder.parent)
     ]
     synced.clear()
-    await files.write("lab/alice", Document("a = 2\n", 1))
+    await files.write("lab/alice", Document("a = 2\n", 1), "a = 1\n")
     assert synced == [str(path) for path in (alice / "CONFIG.toml.new", alice, folder / "lab", folder)]
 
 
 async def test_a_reader_finds_the_old_document_or_the_new_one(files: TomlFiles) -> None:
     texts = [f"# {number}\n" * 2000 for number in range(20)]
-    await files.write("lab", Document(texts[0], 1))
+    await files.write("lab", Document(texts[0], 1), None)
 
     async def read() -> None:
         for _ in range(60):
@@ -290,7 +372,7 @@ async def test_a_reader_finds_the_old_document_or_the_new_one(files: TomlFiles) 
             assert found.text in texts
 
     async def write() -> None:
-        for text in texts:
-            await files.write("lab", Document(text, 1))
+        for before, text in pairwise(texts):
+            assert await files.write("lab", Document(text, 1), before)
 
     await asyncio.gather(read(), read(), write())

@@ -6,10 +6,12 @@ after a crash, finds the old one or the new one. It is read from the disk each t
 next request. Symbolic links are followed, and written through, while they stay in the folder; one that leads out
 of it is refused, so nothing beyond the folder is ever read or written.
 
-One process writes here. A crash may leave `CONFIG.toml.new` behind; the next write of that rung replaces it.
+One process writes here, and people may at any time. What a write puts in a document's place is on the disk before
+the document is looked at once more, and replaces it at once if it is still what the write is to change: a hand
+edit is lost only if it falls into the microseconds between that look and the replacement, which no file system
+closes. A crash may leave `CONFIG.toml.new` behind; the next write of that rung replaces it.
 """
 
-import asyncio
 import errno
 import os
 import stat
@@ -21,9 +23,22 @@ from ..core.names import check_address
 from .document import MAX_DOCUMENT_BYTES, subject, unreadable
 from .places import position
 from .port import Document
+from .threads import reading, writing
 
 NAME = "CONFIG.toml"
 _NEW = "CONFIG.toml.new"
+
+_NO_FILE = ("is no file", f"put a file named {NAME} in its place, or take away what stands there")
+
+#: What makes a document one that cannot be read, whatever else the disk serves, and what is to be done then.
+_UNREADABLE = {
+    errno.EACCES: ("may not be read by this server", "give the server's user the right to read it"),
+    errno.EPERM: ("may not be read by this server", "give the server's user the right to read it"),
+    errno.ELOOP: ("is a link that leads to itself", "put the document itself in its place"),
+    errno.ENAMETOOLONG: ("is a link to a name that is too long", "put the document itself in its place"),
+    errno.ENXIO: _NO_FILE,
+    errno.ENODEV: _NO_FILE,
+}
 
 _CAUSES = {
     errno.ENOSPC: "the disk is full",
@@ -44,15 +59,18 @@ class TomlFiles:
 
     async def read(self, address: str) -> Document | None:
         """The document of the rung at `address`; None where there is none. One that is no text is refused."""
-        return await asyncio.to_thread(self._read, address)
+        return await reading(self._read, address)
 
-    async def write(self, address: str, document: Document) -> None:
-        """Replaces the document of the rung at `address` as a whole, as written then; durable when it returns."""
-        await asyncio.to_thread(self._write, address, document)
+    async def write(self, address: str, document: Document, found: str | None) -> bool:
+        """Puts `document` in the place of the text `found` (None: of nothing) as a whole; durable when it returns.
+
+        False, and no change, where another text stands at `address` by now.
+        """
+        return await writing(self._write, address, document, found)
 
     async def addresses(self) -> list[str]:
         """The addresses that have a document, in order; the city's is the empty one."""
-        return await asyncio.to_thread(self._addresses)
+        return await reading(self._addresses)
 
     def _read(self, address: str) -> Document | None:
         path = self._place(address)
@@ -60,15 +78,19 @@ class TomlFiles:
             # Without O_NONBLOCK a pipe in a document's place would hold the thread for good.
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
+            if Path(self._folder, address, NAME).is_symlink():
+                raise unreadable(
+                    address, "is a link to a file that is not there", "put the document itself in its place"
+                ) from None
             return None
         except OSError as error:
-            if error.errno in (errno.ELOOP, errno.ENXIO):
-                raise _no_file(address) from None
+            if error.errno in _UNREADABLE:
+                raise unreadable(address, *_UNREADABLE[error.errno]) from None
             raise _unavailable(address, error) from None
         try:
             about = os.fstat(handle)
             if not stat.S_ISREG(about.st_mode):
-                raise _no_file(address)
+                raise unreadable(address, *_NO_FILE)
             with open(handle, "rb", closefd=False) as file:
                 data = file.read(MAX_DOCUMENT_BYTES + 1)
         except OSError as error:
@@ -77,7 +99,7 @@ class TomlFiles:
             os.close(handle)
         return _decoded(address, data, about.st_mtime_ns)
 
-    def _write(self, address: str, document: Document) -> None:
+    def _write(self, address: str, document: Document, found: str | None) -> bool:
         path = self._place(address)
         new = path.with_name(_NEW)
         try:
@@ -89,8 +111,12 @@ class TomlFiles:
                 new.unlink()
             try:
                 _write_new(new, document, _mode(path))
+                now = self._read(address)
+                if (now.text if now else None) != found:
+                    new.unlink()
+                    return False
                 new.replace(path)
-            except OSError:
+            except (OSError, Refusal):
                 with suppress(OSError):
                     new.unlink()
                 raise
@@ -100,22 +126,20 @@ class TomlFiles:
                     break
         except OSError as error:
             raise _unavailable(address, error) from None
+        return True
 
     def _addresses(self) -> list[str]:
         try:
-            found = [""] if self._has(self._folder) else []
-            for building in _folders(self._folder):
-                if self._has(building):
+            found = [""] if _has(self._folder) else []
+            for building in _children(self._folder):
+                if _has(building):
                     found.append(building.name)
-                found += [
-                    f"{building.name}/{resident.name}" for resident in _folders(building) if self._has(resident)
-                ]
+                # Of a folder that cannot be listed, what is in it is not known; nobody else is harmed by that.
+                with suppress(OSError):
+                    found += [f"{building.name}/{child.name}" for child in _children(building) if _has(child)]
         except OSError as error:
             raise _unavailable("", error) from None
         return sorted(found)
-
-    def _has(self, folder: Path) -> bool:
-        return os.path.lexists(folder / NAME)
 
     def _place(self, address: str) -> Path:
         """Where the document of the rung at `address` stands, all links followed."""
@@ -131,13 +155,23 @@ class TomlFiles:
         return place
 
 
-def _folders(folder: Path) -> list[Path]:
-    """The folders in `folder` whose names are segments of an address."""
+def _children(folder: Path) -> list[Path]:
+    """What in `folder` has a segment of an address for its name, and may be the folder of a rung."""
     try:
-        found = list(folder.iterdir())
+        return [child for child in folder.iterdir() if _is_segment(child.name)]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return [child for child in found if _is_segment(child.name) and child.is_dir()]
+
+
+def _has(folder: Path) -> bool:
+    """Whether there is a document in `folder`, or it cannot be told: then whoever reads it is told why."""
+    try:
+        os.lstat(folder / NAME)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _is_segment(name: str) -> bool:
@@ -145,12 +179,6 @@ def _is_segment(name: str) -> bool:
         return bool(check_address("address", name))
     except Refusal:
         return False
-
-
-def _no_file(address: str) -> Refusal:
-    return unreadable(
-        address, "is no file", f"put a file named {NAME} in its place, or take away what stands there"
-    )
 
 
 def _mode(path: Path) -> int:

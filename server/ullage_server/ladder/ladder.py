@@ -93,7 +93,7 @@ class Ladder:
         await self._writer.mend()
 
     async def close(self) -> None:
-        """Returns when every write that was begun has come to its end."""
+        """Takes no more commands, and returns when the one under way is at its end."""
         await self._writer.close()
 
     def _look(self) -> Look:

@@ -4,7 +4,6 @@ Rule (rules.md 2): the rungs of an address are its own, its building's and the c
 without a document states nothing. What cannot be read refuses, and names the rung.
 """
 
-import asyncio
 from collections.abc import Collection
 
 from ..core.errors import Reason, Refusal
@@ -13,6 +12,7 @@ from ..core.rung import Rung
 from .building import Building, describe
 from .document import etag, parse
 from .port import Document, Documents
+from .threads import reading
 
 #: A text longer than this is parsed in a thread, so that it keeps nobody waiting.
 _LONG_CHARS = 16 * 1024
@@ -68,7 +68,7 @@ class Look:
 
     async def _parse(self, address: str, text: str) -> Rung:
         if len(text) > _LONG_CHARS:
-            return await asyncio.to_thread(parse, address, text, self._zones)
+            return await reading(parse, address, text, self._zones)
         return parse(address, text, self._zones)
 
     async def _rung(self, address: str) -> Rung | None:

@@ -21,8 +21,11 @@ class Documents(Protocol):
     async def read(self, address: str) -> Document | None:
         """The document of the rung at `address`; None where there is none. Raises nothing else for a bad text."""
 
-    async def write(self, address: str, document: Document) -> None:
-        """Replaces the document of the rung at `address` as a whole, as written then; durable when it returns."""
+    async def write(self, address: str, document: Document, found: str | None) -> bool:
+        """Puts `document` in the place of the text `found` (None: of nothing) as a whole; durable when it returns.
+
+        False, and no change, where another text stands at `address` by now.
+        """
 
     async def addresses(self) -> list[str]:
         """The addresses that have a document, in order; the city's is the empty one."""

@@ -5,8 +5,14 @@ before the document is written; a crash between the two is mended at the next st
 recorded answer, before the etag is looked at; for another command it is refused. An etag that no longer fits
 refuses. A command on a rung that is not there makes it, even one that changes nothing: so a building comes to be.
 
-Commands are carried out one after the other, each in a task of its own, so that a caller who goes away leaves
-nothing half done.
+Commands are carried out one after the other, in the order they came. One whose caller goes away before its turn
+has come is dropped, as if it had never been sent; one whose turn has come is carried to its end in a task of its
+own, so that a caller who goes away leaves nothing half done. At the end of the server, those whose turn has not
+come are refused with DRAINING, and only the one under way is waited for.
+
+A document may be changed by hand at any time. A command whose document has changed since it was read starts over
+on what is there now, a few times. Once it is recorded it holds: it is carried out on whatever the document says by
+then, and its answer tells of the rung without that change.
 """
 
 import asyncio
@@ -24,8 +30,15 @@ from .document import MAX_DOCUMENT_BYTES, etag, parse, subject
 from .edit import edit
 from .look import Look
 from .port import Asked, Document, Documents, Journal
+from .threads import writing
 
 _log = structlog.get_logger()
+
+#: What hinders a command only for a while.
+_PASSING = (Reason.STORE_UNAVAILABLE, Reason.CONFIG_CHANGED)
+
+#: How often a command starts over whose document is changed by hand meanwhile.
+_STARTS = 5
 
 
 class _Outcome(NamedTuple):
@@ -47,7 +60,9 @@ class Writer:
         self._zones = zones
         self._now = now
         self._lock = asyncio.Lock()
-        self._begun: set[asyncio.Task[tuple[Building, bool]]] = set()
+        self._closed = False
+        #: The command under way, which has the lock: nobody else may hold it.
+        self._under_way: asyncio.Task[tuple[Building, bool]] | None = None
 
     async def configure(
         self, command: Command, request_id: str, fits: str, validate_only: bool
@@ -59,14 +74,24 @@ class Writer:
         command = check_command(command, self._zones)
         if request_id:
             check_name("request_id", request_id)
-        if validate_only:
-            if asked := await self._asked(request_id, command):
-                return decode_building(asked.answer), True
-            return (await self._outcome(command, fits)).building, False
-        task = asyncio.ensure_future(self._carry_out(command, request_id, fits))
-        self._begun.add(task)
+        # Waiting ends when the caller is cancelled.
+        await self._lock.acquire()
+        if self._closed:
+            self._lock.release()
+            raise Refusal(
+                Reason.DRAINING,
+                "the server is going down and carries out no more commands; nothing was recorded",
+                subject=subject(command.address),
+                recovery="send it again; the next server takes it",
+            )
+        task = asyncio.ensure_future(
+            self._foretell(command, request_id, fits)
+            if validate_only
+            else self._carry_out(command, request_id, fits)
+        )
+        self._under_way = task
         task.add_done_callback(self._ended)
-        # Waiting ends when the caller is cancelled; what it waits for does not.
+        # And so does this; what it waits for does not.
         await asyncio.wait([task])
         return task.result()
 
@@ -80,45 +105,65 @@ class Writer:
                     _warn(asked, refusal)
 
     async def close(self) -> None:
-        """Returns when every command that was begun has come to its end."""
-        while self._begun:
-            await asyncio.wait(self._begun)
+        """Takes no more commands, refuses those that wait, and returns when the one under way is at its end."""
+        self._closed = True
+        async with self._lock:
+            pass
 
     def _ended(self, task: asyncio.Task[tuple[Building, bool]]) -> None:
-        self._begun.discard(task)
+        self._under_way = None
+        self._lock.release()
         if not task.cancelled():
             # Its caller may be gone, and then nobody else takes what it raised.
             task.exception()
 
+    async def _foretell(self, command: Command, request_id: str, fits: str) -> tuple[Building, bool]:
+        if asked := await self._asked(request_id, command):
+            return decode_building(asked.answer), True
+        return (await self._outcome(command, fits)).building, False
+
     async def _carry_out(self, command: Command, request_id: str, fits: str) -> tuple[Building, bool]:
-        async with self._lock:
-            await self._catch_up(command.address, request_id)
+        await self._catch_up(command.address, request_id)
+        if asked_before := await self._asked(request_id, command):
+            return decode_building(asked_before.answer), True
+        for _ in range(_STARTS):
+            outcome = await self._outcome(command, fits)
+            if not request_id:
+                if await self._put(command.address, outcome.found, outcome.text, outcome.building.update_time):
+                    return outcome.building, False
+            elif await self._text(command.address) == outcome.found:
+                return await self._record(command, request_id, outcome)
+        raise _restless(command.address)
+
+    async def _record(self, command: Command, request_id: str, outcome: _Outcome) -> tuple[Building, bool]:
+        """Records `command` and what comes of it, and carries it out."""
+        asked = Asked(
+            request_id,
+            encode_command(command),
+            etag(outcome.found),
+            outcome.text,
+            encode_building(outcome.building),
+        )
+        if not await self._journal.ask(asked):
+            # Another server took the id since; it carries the command out.
             if asked_before := await self._asked(request_id, command):
                 return decode_building(asked_before.answer), True
-            outcome = await self._outcome(command, fits)
-            if request_id:
-                record = Asked(
-                    request_id,
-                    encode_command(command),
-                    etag(outcome.found),
-                    outcome.text,
-                    encode_building(outcome.building),
-                )
-                if not await self._journal.ask(record):
-                    # Another server took the id since; it carries the command out.
-                    if asked_before := await self._asked(request_id, command):
-                        return decode_building(asked_before.answer), True
-                    raise Refusal(
-                        Reason.STORE_UNAVAILABLE,
-                        "the journal of commands did not keep what it was given",
-                        subject=subject(command.address),
-                        recovery="send the command again, it is safe",
-                    )
-            if outcome.text != outcome.found:
-                await self._documents.write(command.address, Document(outcome.text, outcome.building.update_time))
-            if request_id:
-                await self._journal.done(request_id)
-            return outcome.building, False
+            raise Refusal(
+                Reason.STORE_UNAVAILABLE,
+                "the journal of commands did not keep what it was given",
+                subject=subject(command.address),
+                recovery="send the command again, it is safe",
+            )
+        await self._redo(asked)
+        return outcome.building, False
+
+    async def _text(self, address: str) -> str | None:
+        found = await self._documents.read(address)
+        return found.text if found else None
+
+    async def _put(self, address: str, found: str | None, text: str, update_time: int) -> bool:
+        """Puts `text` in the place of `found`; False where something else stands there by now."""
+        return text == found or await self._documents.write(address, Document(text, update_time), found)
 
     async def _catch_up(self, address: str, request_id: str) -> None:
         """Carries out what was recorded for `address` before and whose write failed then.
@@ -132,7 +177,7 @@ class Writer:
             try:
                 await self._redo(asked)
             except Refusal as refusal:
-                if asked.request_id == request_id or refusal.reason is Reason.STORE_UNAVAILABLE:
+                if asked.request_id == request_id or refusal.reason in _PASSING:
                     raise
                 _warn(asked, refusal)
 
@@ -164,7 +209,7 @@ class Writer:
                 recovery="read it again with GetBuilding, and send the command with the etag it has now",
                 field="etag",
             )
-        new, own = await asyncio.to_thread(self._edited, old or "", command)
+        new, own = await writing(self._edited, old or "", command)
         updated = found.update_time if found and found.text == new else self._now()
         rungs = [own, *await look.upper_rungs(address)]
         return _Outcome(old, new, describe(address, rungs, etag(new), updated))
@@ -188,17 +233,27 @@ class Writer:
     async def _redo(self, asked: Asked) -> None:
         """Carries out `asked`, which was recorded, and perhaps done, but not marked as done."""
         command = decode_command(asked.command)
-        found = await self._documents.read(command.address)
-        text = found.text if found else None
-        if etag(text) == asked.found_etag or text == asked.document:
-            new, updated = asked.document, decode_building(asked.answer).update_time
-        else:
-            # Somebody changed the document since: the command holds, the recorded text does not.
-            new, _ = await asyncio.to_thread(self._edited, text or "", command)
-            updated = self._now()
-        if new != text:
-            await self._documents.write(command.address, Document(new, updated))
-        await self._journal.done(asked.request_id)
+        for _ in range(_STARTS):
+            text = await self._text(command.address)
+            if etag(text) == asked.found_etag or text == asked.document:
+                new, updated = asked.document, decode_building(asked.answer).update_time
+            else:
+                # Somebody changed the document since: the command holds, the recorded text does not.
+                new, _ = await writing(self._edited, text or "", command)
+                updated = self._now()
+            if await self._put(command.address, text, new, updated):
+                await self._journal.done(asked.request_id)
+                return
+        raise _restless(command.address)
+
+
+def _restless(address: str) -> Refusal:
+    return Refusal(
+        Reason.CONFIG_CHANGED,
+        f"the document of {subject(address)} is being changed by hand, each time before the command is written",
+        subject=subject(address),
+        recovery="send the command again when nobody else is changing the document; that is safe",
+    )
 
 
 def _warn(asked: Asked, refusal: Refusal) -> None:
