@@ -1,7 +1,8 @@
 """The whole life of the process, in one place: open, serve, drain, close.
 
 Rule (architecture.md, Drain): at SIGTERM or SIGINT health says NOT_SERVING, new calls are refused, what runs is
-finished, appends under way reach the disk, and the store is closed. A second signal ends the wait.
+finished and its answers leave, appends under way reach the disk, and the store is closed. A second signal ends the
+wait; what is not in time is refused with DRAINING, like a call that comes too late.
 """
 
 import asyncio
@@ -42,6 +43,11 @@ from .store.sqlite import SqliteStore
 #: The time zones that a plan or a rung may name.
 ZONES = frozenset(available_timezones())
 
+#: How long new calls are held before the connections are told to be going: those who were refused come again.
+_HOLD_SECONDS = 0.1
+
+#: How long it takes to tell them.
+_TELL_SECONDS = 0.02
 
 #: How long the last answers may take to leave.
 _LAST_WORDS_SECONDS = 0.2
@@ -104,12 +110,18 @@ class App:
     async def drain(self, seconds: float) -> None:
         """Refuses new calls, and gives those under way `seconds` to finish; a second signal ends the wait."""
         await self._health.enter_graceful_shutdown()
-        waits = [asyncio.ensure_future(self._admission.drain()), asyncio.ensure_future(self._hurried.wait())]
-        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        for wait in waits:
-            wait.cancel()
-        # What was answered is on its way out; those who watch the health service would stay for good.
-        await self._server.stop(0 if self._hurried.is_set() else _LAST_WORDS_SECONDS)
+        hurried = asyncio.ensure_future(self._hurried.wait())
+        idle = asyncio.ensure_future(self._admission.drain())
+        await asyncio.wait([hurried, idle], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        self._admission.hold()
+        await asyncio.wait([hurried], timeout=min(seconds, _HOLD_SECONDS))
+        # What was answered has left; those who watch the health service would stay for good.
+        stopped = asyncio.ensure_future(self._server.stop(_LAST_WORDS_SECONDS))
+        await asyncio.sleep(_TELL_SECONDS)
+        self._admission.part()
+        await stopped
+        hurried.cancel()
+        idle.cancel()
 
 
 @asynccontextmanager

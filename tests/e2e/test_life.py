@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
@@ -18,7 +19,12 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from tests.e2e.ledger_file import LedgerFile, one_after_the_other
 from tests.servers import Server, environment, running_server
-from ullage import AsyncClient, AsyncRun, Client, DeadlinePassed, Draining, ServerUnreachable
+from ullage import AsyncClient, AsyncRun, Client, DeadlinePassed, Draining, ServerUnreachable, new_run_id
+from ullage.v1.building_pb2 import ConfigureBuilding
+from ullage.v1.building_service_pb2 import ConfigureBuildingRequest, GetBuildingRequest
+from ullage.v1.building_service_pb2_grpc import BuildingServiceStub
+from ullage.v1.run_service_pb2 import StartRunRequest
+from ullage.v1.run_service_pb2_grpc import RunServiceStub
 
 SERVICES = ["ullage.v1.BuildingService", "ullage.v1.RunService", "ullage.v1.WireService"]
 #: None of its RPCs is built yet, so its health is nobody's to tell.
@@ -221,3 +227,63 @@ async def test_those_who_watch_its_health_do_not_keep_a_server_up() -> None:
                 await anext(statuses)
             assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
             assert await ended == 0
+
+
+async def test_those_who_call_without_a_pause_while_a_server_goes_down_are_refused_and_not_cut_off() -> None:
+    met = Counter[str]()
+    gone = asyncio.Event()
+
+    async def calls(target: str) -> None:
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        async with grpc.aio.insecure_channel(target, options=options) as channel:
+            rpcs: Any = RunServiceStub(channel)
+            while not gone.is_set():
+                try:
+                    await rpcs.StartRun(StartRunRequest(run_id=new_run_id()), timeout=WAIT)
+                    met["OK"] += 1
+                except grpc.aio.AioRpcError as error:
+                    met[error.code().name] += 1
+                    await asyncio.sleep(0.01)
+
+    with running_server() as server:
+        for _ in range(3):
+            gone.clear()
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(12):
+                    tasks.create_task(calls(server.target))
+                await asyncio.sleep(0.3)
+                assert await asyncio.to_thread(server.end) == 0
+                gone.set()
+            server.start()
+    assert met.keys() == {"OK", "UNAVAILABLE"}, met
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+async def test_writes_whose_callers_are_gone_do_not_keep_a_server_up(signals: int) -> None:
+    # Each takes a second or so, which is minutes for all of them.
+    models = {f"model-{number}": number + 1 for number in range(2000)}
+    with running_server() as server:
+        async with grpc.aio.insecure_channel(server.target) as channel:
+            rpcs: Any = BuildingServiceStub(channel)
+            command = ConfigureBuilding(address="lab", models=models)
+            await rpcs.ConfigureBuilding(ConfigureBuildingRequest(command=command), timeout=WAIT)
+            calls = []
+            for number in range(100):
+                command = ConfigureBuilding(
+                    address="lab", models={**models, f"model-{number % 50}": number + 5000}
+                )
+                calls.append(rpcs.ConfigureBuilding(ConfigureBuildingRequest(command=command), timeout=WAIT))
+            await rpcs.GetBuilding(GetBuildingRequest(address="lab"), timeout=WAIT)
+            for call in calls[signals - 1 :: signals]:
+                call.cancel()
+            ended = asyncio.create_task(asyncio.to_thread(server.end))
+            if signals == 2:
+                await asyncio.sleep(0.2)
+                os.kill(server.pid, signal.SIGTERM)
+            assert await ended == 0
+            answers = await asyncio.gather(*calls, return_exceptions=True)
+        refused = [answer.code() for answer in answers if isinstance(answer, grpc.aio.AioRpcError)]
+        assert set(refused) <= {grpc.StatusCode.UNAVAILABLE}
+        # Of those that nobody gave up, the greater part was never begun.
+        assert len(refused) >= 30 * (signals - 1)
+        assert "Traceback" not in server.log()

@@ -2,13 +2,19 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 
 from tests.servers import owned_folder
 from ullage import AsyncClient, Draining
+from ullage.v1.run_service_pb2 import StartRunRequest
+from ullage.v1.run_service_pb2_grpc import RunServiceStub
 from ullage_server.app import running
 from ullage_server.ops.address import AddressRefused
+from ullage_server.rpc.interceptors.admission import Admission
+from ullage_server.rpc.methods import METHODS
 from ullage_server.settings import Settings
 from ullage_server.store.memory import MemoryStore
 from ullage_server.store.sqlite import StoreInUse
@@ -76,3 +82,63 @@ async def test_a_drain_refuses_what_is_new_and_finishes_what_runs() -> None:
             store.gate.set()
             assert (await begun).run_id == "r"
             await draining
+
+
+async def test_a_drain_refuses_what_is_not_finished_in_time() -> None:
+    class Stuck(MemoryStore):
+        asked = asyncio.Event()
+
+        async def standing(self, run_id: str) -> None:
+            self.asked.set()
+            await asyncio.Event().wait()
+
+    store = Stuck()
+    with owned_folder() as folder:
+        listen = settings(folder).listen
+        async with (
+            running(settings(folder, drain_seconds=0), store) as app,
+            grpc.aio.insecure_channel(listen) as channel,
+        ):
+            rpcs: Any = RunServiceStub(channel)
+            begun = asyncio.ensure_future(rpcs.StartRun(StartRunRequest(run_id="r"), timeout=30))
+            await store.asked.wait()
+            await app.drain(0)
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await begun
+    assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+    assert "in time" in str(caught.value.details())
+
+
+async def test_a_call_is_under_way_until_its_answer_has_left() -> None:
+    admission, left = Admission(), asyncio.Event()
+
+    async def answer(request: bytes, context: Any) -> bytes:
+        return request
+
+    async def rpc() -> None:
+        await admission.unary(METHODS[0], answer)(b"", None)  # type: ignore[arg-type]
+        await left.wait()
+
+    call = asyncio.ensure_future(rpc())
+    await asyncio.sleep(0)
+    drained = asyncio.ensure_future(admission.drain())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not drained.done()
+    left.set()
+    await asyncio.wait_for(drained, 5)
+    assert call.done()
+
+
+async def test_a_caller_who_goes_away_is_not_answered_that_the_server_goes_down() -> None:
+    admission = Admission()
+
+    async def answer(request: bytes, context: Any) -> bytes:
+        await asyncio.Event().wait()
+        return request
+
+    call = asyncio.ensure_future(admission.unary(METHODS[0], answer)(b"", None))  # type: ignore[arg-type]
+    await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call

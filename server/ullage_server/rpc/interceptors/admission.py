@@ -1,6 +1,9 @@
-"""Whether the server takes new calls.
+"""Whether the server takes new calls, and how it parts from its callers.
 
-Rule (architecture.md, Drain): from the drain on, new calls are refused with DRAINING and what runs is finished.
+Rule (architecture.md, Drain): from the drain on, new calls are refused with DRAINING and what runs is finished; what
+is not in time is refused with DRAINING too. A call is finished when its answer has left. In the last moment before
+the connections are closed, a new call is not answered at once: its caller would send the next one into a connection
+that is going, and see it cancelled. It is refused when the connections have been told to be going.
 """
 
 import asyncio
@@ -12,28 +15,40 @@ from . import Context, Stream, Unary
 
 
 class Admission:
-    """Lets calls in until the drain begins, and knows how many are under way."""
+    """Lets calls in until the drain begins, and knows which are under way."""
 
     def __init__(self) -> None:
-        self._under_way = 0
+        self._under_way: set[asyncio.Task[object]] = set()
         self._draining = False
-        self._idle = asyncio.Event()
+        self._holding = False
+        self._parted = asyncio.Event()
 
     async def drain(self) -> None:
         """Refuses new calls from now on; returns when none is under way."""
         self._draining = True
-        if self._under_way:
-            await self._idle.wait()
+        while self._under_way:
+            await asyncio.wait(self._under_way)
+
+    def hold(self) -> None:
+        """Refuses new calls from now on only when `part` is called."""
+        self._holding = True
+
+    def part(self) -> None:
+        """Refuses whatever is under way or held."""
+        self._parted.set()
+        for task in self._under_way:
+            task.cancel()
 
     def unary(self, method: Method, inner: Unary) -> Unary:
         """`inner`, while the server takes new calls."""
 
         async def call(request: bytes, context: Context) -> bytes:
-            self._begin(method)
+            await self._enter(method)
             try:
                 return await inner(request, context)
-            finally:
-                self._end()
+            except asyncio.CancelledError:
+                self._refuse_if_parted(method)
+                raise
 
         return call
 
@@ -41,26 +56,36 @@ class Admission:
         """`inner`, while the server takes new calls."""
 
         async def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
-            self._begin(method)
+            await self._enter(method)
             try:
                 async for answer in inner(requests, context):
                     yield answer
-            finally:
-                self._end()
+            except asyncio.CancelledError:
+                self._refuse_if_parted(method)
+                raise
 
         return call
 
-    def _begin(self, method: Method) -> None:
+    async def _enter(self, method: Method) -> None:
         if self._draining:
+            if self._holding:
+                await self._parted.wait()
             raise Refusal(
                 Reason.DRAINING,
                 "the server is going down and takes no new calls",
                 subject=f"a request of {method.name}",
                 recovery="send it again; the next server takes it",
             )
-        self._under_way += 1
+        # Each call has a task of its own, which ends when the answer has left.
+        if task := asyncio.current_task():
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
 
-    def _end(self) -> None:
-        self._under_way -= 1
-        if self._draining and not self._under_way:
-            self._idle.set()
+    def _refuse_if_parted(self, method: Method) -> None:
+        if self._parted.is_set():
+            raise Refusal(
+                Reason.DRAINING,
+                "the server is going down and could not finish this call in time; it may be recorded or not",
+                subject=f"a request of {method.name}",
+                recovery="send it again, it is safe; the next server takes it",
+            ) from None
