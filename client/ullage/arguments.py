@@ -3,7 +3,7 @@
 Rule: an error speaks of what the caller typed. An argument that does not fit its field is named, with what it
 takes; a field that the service names is told as the argument it came from: what stands in a request's plan,
 report, command or start is an argument of its own, and the object that a provider reported is `usage`. An RPC is
-the method of that name.
+told as its method.
 """
 
 import re
@@ -12,29 +12,26 @@ from typing import Any, TypeVar
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from .v1 import building_service_pb2, run_service_pb2
-
 _Message = TypeVar("_Message", bound=Message)
 
 _HOLDER = re.compile(r"^(?:plan|report|command|start)\.")
 _PROVIDERS_OBJECT = "provider_usage.json"
 
-#: The RPCs of a run whose methods are called otherwise.
+#: The methods of this client, by their RPCs. An RPC that has none keeps its name.
 _METHODS = {
+    "StartRun": "start_run",
     "ObserveUsage": "observe",
     "CompactExchange": "compact",
+    "FinishRun": "finish",
     "ForkRun": "fork",
+    "GetRun": "get_run",
+    "ListRuns": "list_runs",
     "ReplayExchanges": "replay",
+    "ConfigureBuilding": "configure_building",
+    "GetBuilding": "get_building",
+    "ListBuildings": "list_buildings",
 }
-_RPCS = [
-    method.name
-    for service in (
-        run_service_pb2.DESCRIPTOR.services_by_name["RunService"],
-        building_service_pb2.DESCRIPTOR.services_by_name["BuildingService"],
-    )
-    for method in service.methods
-]
-_RPC = re.compile(rf"\b(?:{'|'.join(_RPCS)})\b")
+_RPC = re.compile(rf"\b(?:{'|'.join(_METHODS)})\b")
 _KINDS = {
     FieldDescriptor.CPPTYPE_INT32: "a whole number of 32 bits",
     FieldDescriptor.CPPTYPE_INT64: "a whole number of 64 bits",
@@ -77,8 +74,4 @@ def argument(field: str) -> str:
 
 def methods_named(text: str) -> str:
     """`text` with the client's methods where it names RPCs."""
-    return _RPC.sub(lambda found: _method(found[0]), text)
-
-
-def _method(rpc: str) -> str:
-    return _METHODS.get(rpc) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", rpc).lower()
+    return _RPC.sub(lambda found: _METHODS[found[0]], text)
