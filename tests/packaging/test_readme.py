@@ -1,6 +1,7 @@
 """The README is true: what it shows is run, and what it lists is complete."""
 
 import json
+import logging
 import os
 import re
 import subprocess
@@ -8,13 +9,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import ullage
 from tests.interop.test_node import node_folder as node_folder  # a fixture: the packages that the snippet needs
 from tests.servers import environment
-from ullage.v1 import error_reason_pb2
+from ullage.v1 import error_reason_pb2, usage_pb2
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 README = (REPOSITORY / "README.md").read_text()
@@ -104,7 +106,10 @@ def test_the_agents_loop_places_the_reminder_behind_the_tool_results(target: str
             "TOOLS": [],
             "agent": SimpleNamespace(messages=SimpleNamespace(create=lambda **_: next(replies))),
             "call_tool": lambda block: result,
+            "RUN_ID": ullage.new_run_id(),
             "client": client,
+            "logging": logging,
+            "ullage": ullage,
         }
         exec(block("python", "def answer"), names)
         messages: list[dict[str, object]] = [{"role": "user", "content": "go"}]
@@ -112,6 +117,33 @@ def test_the_agents_loop_places_the_reminder_behind_the_tool_results(target: str
     reminder = {"type": "text", "text": "[context] 35% of the window used (70000 of 200000 input tokens)."}
     users = [message["content"] for message in messages if message["role"] == "user"]
     assert users == ["go", [result], [result, reminder]]
+
+
+def test_the_agents_loop_goes_on_without_a_server(caplog: pytest.LogCaptureFixture) -> None:
+    reply = SimpleNamespace(
+        content=[SimpleNamespace(type="text", text="done")], stop_reason="end_turn", usage={"input_tokens": 70_000}
+    )
+    with ullage.Client("unix:/nowhere/ullage.sock", timeout=0.3) as client:
+        names = {
+            "MODEL": "claude-sonnet-4-5",
+            "TOOLS": [],
+            "agent": SimpleNamespace(messages=SimpleNamespace(create=lambda **_: reply)),
+            "RUN_ID": ullage.new_run_id(),
+            "client": client,
+            "logging": logging,
+            "ullage": ullage,
+        }
+        exec(block("python", "def answer"), names)
+        answer: Any = names["answer"]
+        messages: list[dict[str, object]] = [{"role": "user", "content": "go"}]
+        assert answer(messages) is reply
+    assert [message["role"] for message in messages] == ["user", "assistant"]
+    assert "turn not observed" in caplog.text
+
+
+def test_every_dialect_is_told() -> None:
+    rows = re.findall(r"^\| `([a-z_]+)` \| \S.* \| `\S.*\|$", README, re.M)
+    assert rows == [name.removeprefix("DIALECT_").lower() for name, number in usage_pb2.Dialect.items() if number]
 
 
 def test_the_toml_document_is_one_that_the_server_reads() -> None:
