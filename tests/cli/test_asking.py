@@ -211,7 +211,7 @@ def test_a_pair_is_asked_for_in_the_words_of_the_help(arguments: list[str], form
     assert f"{option} {form.rpartition(' ')[2]}" in asked(*command, "--help").stdout
 
 
-@pytest.mark.parametrize("command", [["runs"], ["run", "x"], ["building", "show"], ["replay"]])
+@pytest.mark.parametrize("command", [["runs"], ["run", "x"], ["building", "show"], ["replay"], ["compact", "-"]])
 def test_an_address_that_is_none_is_blamed_where_it_stands(command: list[str]) -> None:
     named = asked(*command, "--target", "bogus", ULLAGE_TARGET="unix:/nowhere")
     of_the_environment = asked(*command, ULLAGE_TARGET="bogus")

@@ -218,7 +218,7 @@ def test_a_named_server_is_asked_without_the_servers_own_parts(tmp_path: Path, t
     assert ullage("compact", file, "--target", target, without=SERVER_PARTS).returncode == 0
     alone = ullage("compact", file, without=SERVER_PARTS)
     assert alone.returncode == 1
-    assert "ullage[server]" in alone.stderr
+    assert "'.[server]'" in alone.stderr
 
 
 def test_recorded_exchanges_are_shown(target: str, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ullage import AsyncClient, AsyncRun, CompactedExchange, TextVerdict
 
 from .endings import Problem, carry_out
 from .exchanges import RecordedExchange, chosen, read_exchanges
-from .options import MAX_INT32, MAX_INT64, TIMEOUT, Json, whole
+from .options import MAX_INT32, MAX_INT64, TIMEOUT, Json, named_server, whole
 from .own_server import passing_server
 from .recordings import RecordingError
 from .screen import Screen, printable
@@ -72,8 +72,8 @@ def compact(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            envvar="ULLAGE_TARGET",
-            help="The server to ask; it keeps the run. Default: one in this process that keeps nothing.",
+            help="The server to ask; it keeps the run. Default: ULLAGE_TARGET, else one in this process that "
+            "keeps nothing.",
         ),
     ] = None,
     json: Json = False,
@@ -85,10 +85,11 @@ def compact(
 def _compact(
     file: str, turn: int | None, budget: int | None, target: str | None, screen: Screen, *, diff: bool
 ) -> int:
+    address = named_server(target)
     # Read before there is a loop: while one waits for stdin, a loop would keep Ctrl-C to itself.
     exchange = _read(file, turn)
     name = "stdin" if file == "-" else Path(file).name
-    run, answer = asyncio.run(_asked(exchange, name, budget, target))
+    run, answer = asyncio.run(_asked(exchange, name, budget, address))
     screen.row(_row(run, answer))
     screen.title(f"{name}, turn {exchange.turn}, run {run.run_id}")
     screen.title(
@@ -106,10 +107,10 @@ def _compact(
 
 
 async def _asked(
-    exchange: RecordedExchange, name: str, budget: int | None, target: str | None
+    exchange: RecordedExchange, name: str, budget: int | None, address: str | None
 ) -> tuple[AsyncRun, CompactedExchange]:
     async with AsyncExitStack() as stack:
-        address = target or await stack.enter_async_context(passing_server())
+        address = address or await stack.enter_async_context(passing_server())
         client = await stack.enter_async_context(AsyncClient(address, timeout=TIMEOUT))
         labels = {"compact": printable(name)[:1024]}
         run = await client.start_run(exchange_budget_bytes=budget, labels=labels)

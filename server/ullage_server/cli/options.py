@@ -1,5 +1,6 @@
 """The options that several commands have, each written once."""
 
+import os
 from collections.abc import Callable
 from typing import Annotated
 
@@ -44,6 +45,11 @@ def server(target: str | None) -> str:
         return check_target(target or None)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--target" if target else None) from None
+
+
+def named_server(target: str | None) -> str | None:
+    """The server that is named, here or in ULLAGE_TARGET; None: none is, so one in this process is to be asked."""
+    return server(target) if target or os.environ.get("ULLAGE_TARGET") else None
 
 
 def pairs(

@@ -19,7 +19,7 @@ import typer
 from ullage import AsyncClient, AsyncRun
 
 from .endings import Problem, carry_out, say
-from .options import MAX_INT64, TIMEOUT, Json, server, whole
+from .options import MAX_INT64, TIMEOUT, Json, named_server, whole
 from .own_server import passing_server
 from .play import Played, Stated, play, start
 from .recordings import RecordedRun, Recording, RecordingError, read
@@ -68,7 +68,7 @@ def replay(
 
 def _replay(file: str | None, stated: Stated, target: str | None, screen: Screen) -> int:
     # Read before there is a loop: while one waits for stdin, a loop would keep Ctrl-C to itself.
-    address = server(target) if target or os.environ.get("ULLAGE_TARGET") else None
+    address = named_server(target)
     recording = _read(file)
     if file is None and _something_is_piped_in():
         say("what is piped in is not read; this is the bundled example", "`ullage replay -` plays it", "yellow")
