@@ -198,6 +198,17 @@ def test_what_is_replayed_is_what_was_answered_live(wire: Wire) -> None:
     assert [answer.exchange for answer in by_terms] == live
 
 
+def test_a_wave_of_ten_thousand_blocks_is_replayed_as_it_was_answered(wire: Wire) -> None:
+    exchange = Exchange(
+        assistant=[use(f"t{number}") for number in range(5000)],
+        results=[result(f"t{number}", f"{number} was read.") for number in reversed(range(5000))],
+    )
+    run_id = started(wire)
+    live = compacted(wire, run_id, {1: exchange})
+    said = [ReplayExchangesRequest(start=ReplayStart(run_id=run_id)), *history(1, exchange)]
+    assert [answer.exchange for answer in replayed(wire, said)] == live
+
+
 def test_a_history_that_is_another_does_not_match_the_ledger(wire: Wire) -> None:
     run_id = started(wire)
     compacted(wire, run_id, {1: MANY_KINDS, 3: Exchange(assistant=[text("Hi.")])})
