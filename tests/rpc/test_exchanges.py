@@ -10,6 +10,7 @@ from tests.rpc.exchanges import digest, edited, exchange_not_as_sent, history, r
 from tests.rpc.good_requests import fresh
 from tests.rpc.recorded import Records
 from tests.rpc.refusals import faults_of
+from tests.rpc.wire_bytes import bytes_field, number_field
 from tests.shared_data import shared
 from ullage.v1 import plan_pb2
 from ullage.v1.exchange_pb2 import Block, Exchange, Opaque, Part, Thinking, ToolResult, ToolUse
@@ -82,6 +83,25 @@ def test_sixteen_mebibytes_are_taken_and_more_is_told_so(wire: Wire, records: Re
     assert refused.reason == "MESSAGE_TOO_LARGE"
     assert str(17 << 20) in refused.message
     assert faults_of(refused) == []
+    assert records.now() == before
+
+
+def test_an_exchange_of_more_pieces_than_one_has_is_refused_at_once(wire: Wire, records: Records) -> None:
+    """Sixteen mebibytes of them would keep the server busy for minutes, and all others waiting."""
+    run_id = started(wire, 1 << 20)
+    most = Exchange(assistant=[use("a")], results=[result("a", *["x"] * (65_536 - 2))])
+    assert len(compact(wire, run_id, 1, most).verdicts) == 65_534
+    before = records.now()
+    of_the_turn = number_field(2, 2) + bytes_field(1, run_id.encode())
+    for exchange in (
+        Exchange(assistant=[use("a")], results=[result("a", *["x"] * (65_536 - 1))]).SerializeToString(),
+        bytes_field(1, b"") * 65_537,
+        bytes_field(2, b"") * (8 << 20),
+    ):
+        answer = wire.send("CompactExchange", of_the_turn + bytes_field(3, exchange))
+        assert answer.reason == "MESSAGE_TOO_LARGE"
+        assert "65536 blocks" in answer.message
+        assert faults_of(answer) == []
     assert records.now() == before
 
 

@@ -9,12 +9,16 @@ from typing import NamedTuple, cast
 
 from ullage.v1 import exchange_pb2
 
-from ..core.errors import invalid
+from ..core.errors import Reason, Refusal, invalid
 from ..core.exchange.compact import Compacted, SourceText
 from ..core.exchange.digest import Digest
 from ..core.exchange.verdict import TextVerdict
 
 _LENGTH_BITS = 7
+
+#: How many blocks, and parts of results, an exchange has at most. Real ones have some hundreds; sixteen mebibytes
+#: hold millions, and each costs work and a verdict in the ledger.
+MAX_PIECES = 65_536
 
 
 class Source(NamedTuple):
@@ -35,6 +39,7 @@ class Fields(NamedTuple):
 
 def source_from(exchange: exchange_pb2.Exchange, fields: Fields) -> Source:
     """What core needs of `exchange`; refused, naming one of `fields`, where a block is out of its place."""
+    _check_pieces(exchange)
     digest = Digest()
     asked = [block.tool_use.id for block in exchange.assistant if block.WhichOneof("content") == "tool_use"]
     answered = []
@@ -63,6 +68,19 @@ def source_from(exchange: exchange_pb2.Exchange, fields: Fields) -> Source:
         for part, text in _feed_result(digest, block.tool_result, fields.results, number):
             texts.append(SourceText(True, number, part, text))
     return Source(texts, asked, answered, digest.result())
+
+
+def _check_pieces(exchange: exchange_pb2.Exchange) -> None:
+    pieces = len(exchange.assistant) + len(exchange.results)
+    if pieces <= MAX_PIECES:
+        pieces += sum(len(block.tool_result.parts) for block in exchange.results)
+    if pieces > MAX_PIECES:
+        raise Refusal(
+            Reason.MESSAGE_TOO_LARGE,
+            f"the exchange has more than {MAX_PIECES} blocks and parts of results, the most one has",
+            subject="the exchange",
+            recovery="join texts that belong together, or leave that turn's exchange as it is",
+        )
 
 
 def put_cuts(exchange: exchange_pb2.Exchange, texts: list[SourceText], compacted: Compacted) -> None:
