@@ -11,7 +11,7 @@ from tests.core.exchange.texts import TEXTS
 from tests.shared_data import shared
 from ullage_server.core.exchange.classes import KEEPS, ContentClass
 from ullage_server.core.exchange.detect import detect
-from ullage_server.core.exchange.look import HEAD_BYTES, LINE_CHARS, TAIL_BYTES, look
+from ullage_server.core.exchange.look import HEAD_BYTES, LINE_CHARS, LINES, TAIL_BYTES, look
 
 
 def test_real_outputs_are_told_right() -> None:
@@ -36,8 +36,9 @@ def test_what_stands_between_the_ends_is_not_looked_at() -> None:
     short, long = head + b"\x00" * 1000 + head, head + b"{}\n" * 400_000 + head
     assert detect(short) is detect(long) is ContentClass.LOG
     seen = look(long)
-    assert sum(len(line.encode()) + 1 for line in seen.spaced) <= HEAD_BYTES + TAIL_BYTES + 2
-    assert max(map(len, look(b"x" * (16 << 20)).spaced)) == LINE_CHARS
+    assert len(seen.page.encode()) <= HEAD_BYTES + TAIL_BYTES + 2
+    assert len(seen.lines) == sum(LINES)
+    assert max(map(len, look(b"x" * (16 << 20)).lines)) == LINE_CHARS
 
 
 LOG = "".join(f"2026-03-14 09:26:{n:02} INFO pump: pressure {n} bar, valve open\n" for n in range(60))

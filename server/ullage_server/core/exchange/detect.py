@@ -8,7 +8,7 @@ that are looked at, so that one odd line decides nothing.
 from collections.abc import Callable
 
 from .classes import ContentClass
-from .data import is_data
+from .data import is_data, is_json_log
 from .look import Look, look
 from .signs.blobs import is_no_text
 from .signs.code import is_code
@@ -32,6 +32,7 @@ def detect(text: bytes) -> ContentClass:
 #: In this order: what proves itself comes before what only looks like itself.
 _ORDER: tuple[tuple[ContentClass, Callable[[Look, bytes], bool]], ...] = (
     (ContentClass.UNKNOWN, is_no_text),
+    (ContentClass.LOG, is_json_log),
     (ContentClass.STRUCTURED, is_data),
     (ContentClass.DIFF, is_diff),
     (ContentClass.TABLE, is_table),

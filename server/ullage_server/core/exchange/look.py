@@ -7,53 +7,77 @@ size. What a terminal or a harness puts around a text (colours, line numbers, wr
 import re
 from typing import NamedTuple
 
-from .wrappers import is_numbered, unnumbered, unwrapped
+from .wrappers import bare
 
-#: How much of the beginning and of the end is looked at, in bytes and in lines, and of one line, in characters.
-HEAD_BYTES, TAIL_BYTES, LINE_CHARS = 8 << 10, 2 << 10, 400
-HEAD_LINES, TAIL_LINES = 320, 80
+#: How much of the beginning and of the end is looked at, in bytes.
+HEAD_BYTES, TAIL_BYTES = 8 << 10, 2 << 10
+#: How many of those lines are told by their signs, the first, middle and last ones that are not blank (a source
+#: may open with its licence and end with a table), and how much of each, in characters.
+LINES, LINE_CHARS = (20, 20, 12), 240
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][0-9A-Z])")
 
 
 class Look(NamedTuple):
-    """What is seen of a text: `spaced` its lines, `lines` those that are not blank.
+    """What is seen of a text: `page` is all its lines, `told`, or `lines`, those that are told by their signs.
 
-    `raw` is its beginning as it stands but for colours, `first` and `last` its first and last characters that are
-    not blank; `numbered` says that a listing's line numbers were taken off; from `tail_at` on, `spaced` is of the
-    text's end.
+    In a page each line stands behind a line feed, so that a sign that opens with one is tried once a line. From
+    `tail_at` on, `page` is of the text's end. `raw` is the text's beginning as it stands but for colours, `first`
+    and `last` its first and last characters that are not blank.
     """
 
-    spaced: list[str]
+    page: str
+    tail_at: int
+    told: str
     lines: list[str]
     raw: str
     first: str
     last: str
-    numbered: bool
-    tail_at: int
 
 
 def look(text: bytes) -> Look:
     """The look at `text`."""
     whole = len(text) <= HEAD_BYTES + TAIL_BYTES
     head, tail = (text, b"") if whole else (_to_line_end(text[:HEAD_BYTES]), _from_line_start(text[-TAIL_BYTES:]))
-    raw = _ESCAPES.sub("", head.decode(errors="ignore").removeprefix("\ufeff"))
-    begun = _lines(raw)[:HEAD_LINES]
-    ended = _lines(tail.decode(errors="ignore"))[-TAIL_LINES:] if tail else []
-    numbered = is_numbered(unwrapped(begun + ended))
-    if numbered:
-        begun, ended = unnumbered(begun), unnumbered(ended)
-    begun, ended = unwrapped(begun), unwrapped(ended)
-    spaced = begun + ended
-    lines = [line for line in spaced if line.strip()]
+    raw = _plain(head.decode(errors="ignore").removeprefix("\ufeff"))
+    begun, ended = bare(_page(raw), _page(_plain(tail.decode(errors="ignore"))) if tail else "")
+    page = begun + ended
+    lines = told_of(page)
     end = text[-200:].decode(errors="ignore").rstrip()
-    return Look(spaced, lines, raw, raw.lstrip()[:200], end, numbered, len(begun))
+    return Look(page, len(begun), as_told(lines), lines, raw, raw[:400].lstrip()[:200], end)
 
 
-def _lines(text: str) -> list[str]:
+def told_of(page: str) -> list[str]:
+    """The first, middle and last lines of `page` that are not blank, without the blanks they end with."""
+    full = [line for line in page.split("\n") if line and not line.isspace()]
+    if len(full) > sum(LINES):
+        first, middle, last = LINES
+        start = (len(full) - middle) // 2
+        full = full[:first] + full[start : start + middle] + full[-last:]
+    return [told for line in full if (told := line[:LINE_CHARS].rstrip())]
+
+
+def as_told(lines: list[str]) -> str:
+    """`lines` as a page."""
+    return "\n" + "\n".join(lines) if lines else ""
+
+
+def count(sign: re.Pattern[str], told: str) -> int:
+    """How many times `sign`, which no line shows twice, is shown."""
+    return len(sign.findall(told))
+
+
+def _plain(text: str) -> str:
+    return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
+def _page(text: str) -> str:
+    text = "\n" + text
+    if "\r" not in text:
+        return text
     # A progress bar writes its line over and over; what stood last is what is seen.
-    lines = _ESCAPES.sub("", text.replace("\r\n", "\n")).split("\n")
-    return [line.rstrip("\r").rpartition("\r")[2][:LINE_CHARS] for line in lines]
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join([line.rstrip("\r").rpartition("\r")[2] for line in lines])
 
 
 def _to_line_end(head: bytes) -> bytes:

@@ -6,28 +6,36 @@ Rule (rules.md 8): what cannot be told is left whole.
 import re
 
 from ..look import LINE_CHARS, Look
-from ..wrappers import NUMBERED
 
 _WORDS_NEEDED = 6
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{2,}={0,2}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{2,}+={0,2}")
+#: A line that is all a comment.
+_REMARK = re.compile(r"\n#[^\n]*+")
 _LONG = 40
-_ODD = re.compile("[\x00-\x07\x0b\x0e-\x1a\x1c-\x1f\ufffd]")
-_PUNCTUATION = frozenset("{}()[];,=:&|!?<>+*.\\\"'")
+#: What no text controls.
+_ODD = bytes(set(range(0x20)) - set(b"\b\t\n\f\r\x1b"))
+#: How much of a text may be blanks where it could be base64.
+_BLANKS = 0.05
+_PUNCTUATION = re.compile(r"[{}()\[\];,=:&|!?<>+*.\\\"']")
 
 
 def is_no_text(seen: Look, text: bytes) -> bool:
     """Whether the text is none that a reader could read line by line."""
-    return not seen.lines or _is_binary(seen) or _is_base64(seen) or _is_fragment(seen) or _is_minified(seen)
+    return not seen.lines or _is_binary(seen, text) or _is_base64(seen) or _is_fragment(seen) or _is_minified(seen)
 
 
-def _is_binary(seen: Look) -> bool:
+def _is_binary(seen: Look, text: bytes) -> bool:
     """Bytes that stand for no character, or control what no text controls, are seldom in a text."""
-    return len(_ODD.findall(seen.raw)) > len(seen.raw) * 0.01
+    head = text[: len(seen.raw)]
+    return len(head) - len(head.translate(None, _ODD)) + seen.raw.count("\ufffd") > len(seen.raw) * 0.01
 
 
 def _is_base64(seen: Look) -> bool:
     """Lines of its alphabet alone: long ones, or many that end as it pads them."""
-    lines = [line.strip() for line in seen.lines if not line.startswith("#")]
+    told = _REMARK.sub("", seen.told)
+    if told.count(" ") > len(told) * _BLANKS:
+        return False
+    lines = [line.strip() for line in told.split("\n")]
     coded = [line for line in lines if _BASE64.fullmatch(line)]
     long = sum(len(line) for line in coded if len(line) >= _LONG and not _is_word(line))
     padded = sum(line.endswith("=") for line in coded)
@@ -46,8 +54,10 @@ def _is_fragment(seen: Look) -> bool:
 
 def _is_minified(seen: Look) -> bool:
     """Most of it one long line, full of punctuation and with few blanks."""
-    longest = NUMBERED.sub("", max(seen.raw.split("\n"), key=len), count=1)
-    if len(longest) < max(len(seen.raw) // 2, LINE_CHARS) or longest.lstrip()[:1] in "{[<":
+    if max(map(len, seen.lines)) < LINE_CHARS:
         return False
-    marks = sum(map(_PUNCTUATION.__contains__, longest))
+    longest = max(seen.page.split("\n"), key=len)
+    if len(longest) < len(seen.raw) // 2 or longest.lstrip()[:1] in "{[<":
+        return False
+    marks = len(_PUNCTUATION.findall(longest))
     return longest.count(" ") < len(longest) * 0.1 and marks > len(longest) * 0.12

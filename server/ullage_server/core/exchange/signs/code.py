@@ -1,16 +1,15 @@
 """Source code, in any language."""
 
 import re
-from itertools import pairwise
 
-from ..look import Look
+from ..look import Look, as_told, count
 
 #: Lines that open as statements, declarations or comments do.
 _OPENS = re.compile(
-    r"\s*+(?:@\w|#!|\$\(|#include\b|#(?:define|ifn?def|endif|pragma|region)\b|//|/\*|\*(?:/| |$)|\"\"\"|'{3}"
-    r"|<\?php|--(?: |$)|;;|\(+[\w'*+/<=-]"
+    r"\n[ \t]*+(?:@\w|#!|\$\(|#include\b|#(?:define|ifn?def|endif|pragma|region)\b|//|/\*|\*(?:/| |$)|\"\"\"|'{3}"
+    r"|<\?php|--(?: |$)|;;|\(++[\w'*+/<=-]"
     r"|(?:(?:export|public|private|protected|internal|static|final|abstract|async|pub(?:\([a-z]{1,9}\))?|unsafe"
-    r"|override|open|sealed|virtual|inline|extern|default) ){0,4}"
+    r"|override|open|sealed|virtual|inline|extern|default) ){0,4}+"
     r"(?:def|class|function|func|fn|interface|struct|enum|trait|impl|type|module|namespace|package|import|from|use"
     r"|using|const|let|var|val|return|if|elif|else|elsif|for|foreach|while|do|switch|case|match|try|except|catch"
     r"|finally|with|raise|throw|yield|await|assert|print|end|begin|local|require|include|void|int|char|bool|float"
@@ -18,26 +17,37 @@ _OPENS = re.compile(
     r"|data|locals|param|SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WITH|JOIN|FROM|WHERE|RUN|COPY|ENV|ARG"
     r"|WORKDIR|ENTRYPOINT|CMD|EXPOSE|echo|export|fi|done|esac|then|set|self|this|new|pass|break|continue|guard"
     r"|mut)\b(?!:)"
-    r"|[\w.$@\[\]\"'>-]{1,80}\s*(?:=|:=|\+=|-=|=>|->|\?=|\|=)\s*\S"
-    r"|[\w.$:]{1,80}\([^)]{0,200}\)\s*(?:[;{.,]|:?$)"
-    r"|[)\]}]{1,4}[;,]?\s*(?:$|else|catch|from|\)|=>|//))"
+    r"|[)\]}]{1,4}+[;,]?[ \t]*+(?:$|else|catch|from|\)|=>|//)"
+    r"|[\w.$:@\[\]\"'>-]++(?:[ \t]*+(?:[:+?|-]?=|=>|->)[ \t]*+\S|(?<=[\w.$:])\([^)\n]*+\)[ \t]*+(?:[;{.,]|:?$))"
+    r")[^\n]*+",
+    re.MULTILINE,
 )
 #: Or end as they do.
-_ENDS = re.compile(r"(?:[;{}]|\)\s?:|=>|\(|\[|,|\\|&&|\|\|)\s*$")
+_ENDS = re.compile(r"\n[^\n]*+(?:(?<=[;{}(\[,\\])|(?<=\):)|(?<=\) :)|(?<==>|&&|\|\|))")
 #: Comments say nothing of the language around them.
-_COMMENT = re.compile(r"\s*+#(?![!\[]|include\b|define\b|if|endif|pragma)")
-_REMARK = re.compile(_COMMENT.pattern + r"|\s*+(?://|;;|-- )|\" (?!.*\")")
+_COMMENT = re.compile(r"\n[ \t]*+#(?![!\[]|include\b|define\b|if|endif|pragma)[^\n]*+")
+_MARK = r"\n[ \t]*+(?:#(?![!\[]|include\b|define\b|if|endif|pragma)|//|;;|-- |\" (?![^\n]*\"))"
+#: A line that opens with a mark of a comment, above another one: headings stand alone.
+_REMARK = re.compile(rf"{_MARK}[^\n]*+(?={_MARK})")
 #: Shares of lines that are enough together: with any sign, with a sure one, stepped in.
 _SHARES = ((0.75, 0.04, 0.3), (0.5, 0.12, 0.0), (0.3, 0.2, 0.4))
-#: What only a program has.
+#: What only a program has: how its lines open.
+_HARD_OPENS = re.compile(
+    r"\n(?:\t++\S|[\w.]++[ \t]*+[?:]="
+    r"|[ \t]*+(?:\}|#(?:include|define|ifn?def|if|elif|else|endif|pragma|undef)\b"
+    r"|\(++[a-z][\w*!?-]{0,40}+ [^\n]{0,200}+(?<=[()])$"
+    r"|(?:def|class|fn|func|import|from|return|if|for|while|const|let|var)\b[^\n]{0,121}+$"
+    r"|[A-Za-z_]\w*+(?:=(?:['\"$]|\S*+$)| = [\w.]*+(?:(?<=\.\w)|[(\[{])|\([\w\"'$][^\n]{0,200}+(?<=\))$)"
+    r"))[^\n]*+",
+    re.MULTILINE,
+)
+#: And what stands in them, or ends them.
 _HARD = re.compile(
-    r";\s*$|\{\s*$|\S\s+// |^[\w.]{1,60}\s*[?:]=|^\s*+\}|=>|->|::|==|!=|&&|\|\||\w\(\)|\w\[\w{1,40}\]|^\t+\S"
-    r"|\$\(|\$\{|:=|\w\(\w{1,40}[,)=]|^\s*+#(?:include|define|ifn?def|if|elif|else|endif|pragma|undef)\b"
-    r"|^[ \t]*\(+[a-z][\w*!?-]{0,40} .{0,200}[()]$|\)\)$|^\s*+\w{3,60}\([\w\"'$].{0,200}\)$"
-    r"|^\s*+[A-Za-z_]\w{0,60} = [\w.]{0,60}(?:\.\w|[(\[{])"
-    r"|^\s*+[A-Za-z_]\w{0,60}=(?:['\"$]|\S*$)"
-    r"|\b(?:SELECT|FROM|WHERE|JOIN|INSERT INTO|CREATE (?:TABLE|VIEW|INDEX|FUNCTION)|REVOKE|GRANT)\b"
-    r"|^\s*+(?:def|class|fn|func|import|from|return|if|for|while|const|let|var)\b.{0,120}[:;{(]?$"
+    r"(?:;$|\{$|//(?:(?<=\S //)|(?<=\S  //)|(?<=\t//)) |=>|->|::|==|!=|&&|\|\||\((?<=\w\()(?:\)|\w{1,40}+[,)=])"
+    r"|\[(?<=\w\[)\w{1,40}+\]|\$\(|\$\{|:=|\)\)$"
+    r"|SELECT\b|FROM\b|WHERE\b|JOIN\b|INSERT INTO\b|CREATE (?:TABLE|VIEW|INDEX|FUNCTION)\b|REVOKE\b|GRANT\b"
+    r")[^\n]*+",
+    re.MULTILINE,
 )
 
 
@@ -46,28 +56,37 @@ def is_code(seen: Look, text: bytes) -> bool:
 
     A first line that names its interpreter or opens a comment, or comments line upon line, say it by themselves.
     """
-    if not seen.lines:
-        return False
-    if seen.lines[0].startswith(("#!/", "/*")) or _comments(seen.lines) > len(seen.lines) * 0.25:
+    return is_program(seen.told)
+
+
+def is_program(told: str) -> bool:
+    """Whether the lines of `told`, none of them blank, are those of a program."""
+    if told.startswith(("\n#!/", "\n/*")) or count(_REMARK, told) > told.count("\n") * 0.25:
         return True
-    lines = [line for line in seen.lines if not _COMMENT.match(line)]
-    if len(lines) < 2:
-        return len(lines) == 1 and bool(_HARD.search(lines[0]) and _OPENS.match(lines[0]))
-    hard = [bool(_HARD.search(line)) for line in lines]
-    soft = [bool(_OPENS.match(line) or _ENDS.search(line)) for line in lines]
-    signs = sum(map(max, hard, soft))
-    stepped = sum(line[0] in " \t" for line in lines)
+    told = _COMMENT.sub("", told)
+    lines = told.count("\n")
+    if lines < 2:
+        return lines == 1 and bool(_hard(told) and _OPENS.match(told))
+    stepped = told.count("\n ") + told.count("\n\t")
+    # Each sign is looked for in what the ones before it left.
+    rest, hard_opens = _HARD_OPENS.subn("", told)
+    hard = hard_opens + count(_HARD, rest)
+    if hard < lines * min(some for _, some, _ in _SHARES):
+        return False
+    rest, opens = _OPENS.subn("", rest)
+    rest, ends = _ENDS.subn("", rest)
+    signs = hard_opens + opens + ends + count(_HARD, rest)
     return any(
-        signs >= len(lines) * most and sum(hard) >= len(lines) * some and stepped >= len(lines) * inner
+        signs >= lines * most and hard >= lines * some and stepped >= lines * inner
         for most, some, inner in _SHARES
     )
 
 
-def _comments(lines: list[str]) -> int:
-    """How many lines open with a mark of a comment, as does the one before them: headings stand alone."""
-    return sum(bool(_REMARK.match(above) and _REMARK.match(line)) for above, line in pairwise(lines))
-
-
 def is_statement(line: str) -> bool:
     """Whether a line says by itself that it is of a program."""
-    return bool(_HARD.search(line) or _OPENS.match(line))
+    told = as_told([line.rstrip()])
+    return _hard(told) or bool(_OPENS.match(told))
+
+
+def _hard(told: str) -> bool:
+    return bool(_HARD_OPENS.search(told) or _HARD.search(told))

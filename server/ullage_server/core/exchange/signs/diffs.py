@@ -2,19 +2,27 @@
 
 import re
 
-from ..look import Look
+from ..look import Look, count
 
-_HUNK = re.compile(r"@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
-_FILE = re.compile(r"diff --(?:git|cc|combined) |diff -[a-zA-Z]|Index: \S|--- \S|\+\+\+ \S")
+_HUNK = re.compile(r"\n@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
+_FILE = re.compile(r"\n(?:diff --(?:git|cc|combined) |diff -[a-zA-Z]|Index: \S|--- \S|\+\+\+ \S)")
+_LINE = re.compile(r"\n(?=[^\n])")
+#: A line of a patch; what it has for an empty line may have lost its blank.
+_SIGNED = re.compile(r"\n(?=[+\- @\\]|diff -|Index: |index )")
 
 
 def is_diff(seen: Look, text: bytes) -> bool:
     """Whether hunks are there, whose lines open with a sign or a blank, and make most of what follows."""
-    first = next((number for number, line in enumerate(seen.lines) if _HUNK.match(line)), None)
-    files = [number for number, line in enumerate(seen.lines) if _FILE.match(line)]
-    if first is None or not files:
+    told = seen.page
+    if "\n@@ -" not in told and "\ndiff --git " not in told:
+        return False
+    file = _FILE.search(told)
+    if file is None:
+        return False
+    hunk = _HUNK.search(told)
+    if hunk is None:
         # Renames, modes and binary files have no hunks.
-        return bool(files) and seen.lines[files[0]].startswith("diff --git ") and files[0] < 40
-    body = seen.lines[min(first, files[0]) :]
-    signed = sum(line[0] in "+- @\\" or bool(_FILE.match(line)) or line.startswith("index ") for line in body)
-    return signed >= len(body) * 0.9 and len(body) >= len(seen.lines) * 0.3
+        return file[0].startswith("\ndiff --git ") and told.count("\n", 0, file.start()) < 40
+    body = told[min(file.start(), hunk.start()) :]
+    lines = count(_LINE, body)
+    return count(_SIGNED, body) >= lines * 0.9 and lines >= count(_LINE, told) * 0.3

@@ -2,57 +2,66 @@
 
 import re
 
-from ..look import Look
-from .code import is_code, is_statement
+from ..look import Look, as_told, told_of
+from .code import is_program, is_statement
 from .fences import outside_fences
-from .keyed import is_keyed
+from .keyed import is_settings
 
 _HEADINGS = 2
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+\S")
-_UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\^{3,}|\"{3,}|\*{3,}|\+{3,}|#{3,}|`{3,})\s*")
+#: Lines of marks and words, one below the other.
+_ATX = re.compile(r"\n {0,3}+(#{1,6})[ \t]++\S[^\n]*+(\n {0,3}+#{1,6}[ \t]++\S[^\n]*+)*+")
+_RULE = r"\n(?:={3,}+|-{3,}+|~{3,}+|\^{3,}+|\"{3,}+|\*{3,}+|\+{3,}+|#{3,}+|`{3,}+)[ \t]*+$"
+#: A rule may be the underline of the line above it.
+_UNDERLINE = re.compile(_RULE, re.MULTILINE)
 _HTML = re.compile(r"<(?:!DOCTYPE html|html|head|body|h[1-6]|article|main|section)\b", re.IGNORECASE)
 #: What a document quotes within a line, and what opens an item of a list, a row or a tag.
-_QUOTED = re.compile(r"`[^`]{1,200}`|\]\([^)\s]{1,200}\)")
-_DIRECTIVE = re.compile(r"\.\. (?:[\w-]{1,40}:)?[\w-]{1,40}::")
-_ITEM = re.compile(r"(?:[*+-]|\d{1,3}[.)]) |\||\s*+<")
+_QUOTED = re.compile(r"`[^`\n]{1,200}`|\]\([^)\s]{1,200}\)")
+_DIRECTIVE = re.compile(r"\n\.\. (?:[\w-]{1,40}:)?[\w-]{1,40}::")
+#: What a directive holds steps in.
+_HELD = re.compile(r"\n(?:[ \t]|\.\. )[^\n]*+")
+_ITEM = re.compile(r"\n(?:(?:[*+-]|\d{1,3}[.)]) |\||[ \t]*+<)[^\n]*+")
 
 
 def is_markup(seen: Look, text: bytes) -> bool:
     """Whether headings divide it, and what stands between them is no program."""
-    spaced = outside_fences(seen)
-    lines = [line for line in spaced if line.strip()]
-    if not lines:
-        return False
-    if any(_HTML.match(line.lstrip()) for line in lines[:5]):
-        return sum("<" in line for line in lines) > len(lines) * 0.3
-    above = ["", *spaced]
-    atx = sum(map(_is_heading, above, spaced, [*spaced[1:], ""]))
-    underlined = sum(map(_is_title, above, spaced, spaced[1:]))
-    if atx + underlined < _HEADINGS:
+    if any(_HTML.match(line.lstrip()) for line in seen.lines[:5]):
+        return sum("<" in line for line in seen.lines) > len(seen.lines) * 0.3
+    page = outside_fences(seen)
+    headings = sum(_is_heading(found, page) for found in _ATX.finditer(page))
+    if headings + sum(_is_title(found, page) for found in _UNDERLINE.finditer(page)) < _HEADINGS:
         return False
     # Comments of a script look like headings; the lines around them do not.
-    others = [line for line in lines if not _ATX.match(line) and not _UNDERLINE.fullmatch(line)]
-    if is_keyed(seen._replace(lines=others), text):
+    others = told_of(_UNDERLINE.sub("", _ATX.sub("", page)))
+    told = as_told(others)
+    if is_settings(others):
         return False
-    if any(map(_DIRECTIVE.match, others)):
-        # What a directive holds steps in.
-        others = [line for line in others if line[0] not in " \t" and not line.startswith(".. ")]
-    told = [_QUOTED.sub("", line) for line in others if not _ITEM.match(line)]
-    return not is_code(seen._replace(lines=[line for line in told if line.strip()]), text)
+    if _DIRECTIVE.search(told):
+        told = _HELD.sub("", told)
+    return not is_program(_QUOTED.sub("", _ITEM.sub("", told)))
 
 
-def _is_heading(above: str, line: str, below: str) -> bool:
+def _is_heading(found: re.Match[str], page: str) -> bool:
     """A line of marks and words that is none of several comments; below a lone mark stands no program."""
-    found = _ATX.match(line)
-    if found is None or _ATX.match(above) or (_ATX.match(below) and len(found[1]) == 1):
-        return False
-    return len(found[1]) > 1 or not below.strip() or not (above.strip() or is_statement(below))
+    if len(found[1]) > 1 or found[2]:
+        return len(found[1]) > 1
+    end = page.find("\n", found.end() + 1)
+    below = page[found.end() + 1 : end if end >= 0 else None]
+    return not below.strip() or (_is_below_blank(found, page) and not is_statement(below))
 
 
-def _is_title(above: str, title: str, line: str) -> bool:
+def _is_title(found: re.Match[str], page: str) -> bool:
     """A line alone, with an underline about as long as itself."""
-    if not _UNDERLINE.fullmatch(line) or not title[:1].strip() or title[0] in "-=|+":
-        return False
-    if above.strip() and not _UNDERLINE.fullmatch(above):
-        return False
-    return 0.6 * len(title) <= len(line.strip()) + 2 and len(title) < 120
+    start = page.rfind("\n", 0, found.start())
+    title = page[start + 1 : found.start()]
+    above = page[max(page.rfind("\n", 0, max(start, 0)), 0) : max(start, 0)]
+    return (
+        bool(title[:1].strip())
+        and title[0] not in "-=|+"
+        and (not above.strip() or bool(_UNDERLINE.fullmatch(above)))
+        and 0.6 * len(title) <= len(found[0].strip()) + 2
+        and len(title) < 120
+    )
+
+
+def _is_below_blank(found: re.Match[str], page: str) -> bool:
+    return not page[page.rfind("\n", 0, max(found.start(), 0)) + 1 : found.start()].strip()

@@ -4,43 +4,46 @@ import csv
 import re
 from collections import Counter
 
-from ..look import Look
+from ..look import Look, count
 from .logs import records
 
 #: How many rows make a table.
 _ROWS = 3
 #: Up to this many, chance sets blanks under one another.
 _FEW = 5
-_LS = re.compile(r"(?:total \d|[-dlbcps][-rwxsStT]{9}[.+@]? +\d)")
-_BOX = frozenset("│┃║┌┐└┘├┤┬┴┼─━═╔╗╚╝╠╣╦╩╬╭╮╰╯")
-_BARRED = re.compile(r"\s*+\|.*\|\s*+$")
-_RULE = re.compile(r"\s*+(?:[-=]{2,} {1,40}){1,40}[-=]{2,}\s*")
-_GAP = re.compile(r"(?<=\S)(?: {2,}|\t+)(?=\S)")
+_LS = re.compile(r"\n(?:total \d|[-dlbcps][-rwxsStT]{9}[.+@]? +\d)")
+#: Rows between bars, and rows of a frame that is drawn with signs or with lines.
+_BARRED = re.compile(r"\n[ \t]*+\|[^\n|]*+\|[^\n|]*+\|")
+_FRAMED = re.compile(r"\n[ \t]*+(?:\+[-=]|\|[^\n]*+(?<=\|))")
+_DRAWN = re.compile(r"\n[ \t]*+[│┃║┌┐└┘├┤┬┴┼─━═╔╗╚╝╠╣╦╩╬╭╮╰╯]")
+#: A tree of files has branches, and no row of it is closed.
+_BRANCH = re.compile(r"\n[ │\u00a0]*+[├└]─")
+_RULE = re.compile(r"\s*+(?:[-=]{2,}+ {1,40}+){1,40}+[-=]{2,}+")
+_GAP = re.compile(r"\n[ \t]*+(?:\S++ (?=\S))*+\S++(?:\t| {2})")
+#: For each character: 1 where it is a blank, else 0.
+_BLANK = bytes(byte == ord(" ") for byte in range(256))
 
 
 def is_table(seen: Look, text: bytes) -> bool:
     """Whether most lines are rows."""
-    lines = seen.lines
+    lines, told = seen.lines, seen.told
     if len(lines) < _ROWS:
-        return bool(lines) and all(map(_LS.match, lines))
-    rows = (
-        sum(line.strip().startswith("|") and line.count("|") >= 3 for line in lines),
-        sum(line.strip()[0] in _BOX for line in lines) if not _is_tree(lines) else 0,
-        sum(bool(_LS.match(line)) for line in lines),
-        sum(line.strip().startswith(("+-", "+=")) or bool(_BARRED.match(line)) for line in lines),
+        return count(_LS, told) == len(lines)
+    most = len(lines) * 0.8
+    return (
+        count(_LS, told) >= most
+        or ("|" in told and max(count(_BARRED, told), count(_FRAMED, told)) >= most)
+        or (not told.isascii() and count(_DRAWN, told) >= most and count(_BRANCH, told) < len(lines) * 0.5)
+        or _is_separated(seen)
+        or _is_aligned(seen)
     )
-    return max(rows) >= len(lines) * 0.8 or _is_separated(lines) or _is_aligned(lines)
 
 
-def _is_tree(lines: list[str]) -> bool:
-    """A tree of files has branches, and no row of it is closed."""
-    return sum(line.lstrip(" │\u00a0").startswith(("├─", "└─")) for line in lines) >= len(lines) * 0.5
-
-
-def _is_separated(lines: list[str]) -> bool:
+def _is_separated(seen: Look) -> bool:
     """Rows of as many fields each, parted by tabs, bars, semicolons or commas."""
+    lines = seen.lines
     for mark, least in (("\t", 1), ("|", 2), (";", 2), (",", 2)):
-        if sum(mark in line for line in lines) < len(lines) * 0.85:
+        if seen.told.count(mark) < len(lines) * least * 0.85 or not _is_row(seen, mark):
             continue
         counts = [_fields(line, mark) for line in lines]
         fields, rows = Counter(counts).most_common(1)[0]
@@ -48,55 +51,68 @@ def _is_separated(lines: list[str]) -> bool:
             # Under a head of all names a row may lack its last fields.
             rows = sum(least < count for count in counts)
             fields = counts[0]
-        if fields > least and rows >= len(lines) * 0.85 and not _is_no_row(lines, mark):
+        if fields > least and rows >= len(lines) * 0.85 and not (mark in "\t|" and _is_record(seen)):
             return True
     return False
 
 
-def _is_record(lines: list[str]) -> bool:
-    return records(lines) >= len(lines) * 0.5
+def _is_record(seen: Look) -> bool:
+    return records(seen.told) >= len(seen.lines) * 0.5
 
 
 def _fields(line: str, mark: str) -> int:
+    if '"' not in line:
+        return line.count(mark) + 1
     try:
         return len(next(csv.reader([line], delimiter=mark), ()))
     except csv.Error:
         return 0
 
 
-def _is_no_row(lines: list[str], mark: str) -> bool:
-    """Commas of a sentence have a blank behind them, code ends its lines with its own signs; a log has records."""
+def _is_row(seen: Look, mark: str) -> bool:
+    """Commas of a sentence have a blank behind them, code opens with blanks and ends its lines with its signs."""
     if mark in "\t|":
-        return sum(line.startswith(mark) for line in lines) > len(lines) * 0.3 or _is_record(lines)
-    spaced = sum(line.count(mark + " ") for line in lines)
-    marks = sum(line.count(mark) for line in lines)
-    ended = sum(line.rstrip().endswith(("{", "}", "(", ")", mark)) for line in lines)
-    return spaced > marks * 0.6 or ended > len(lines) * 0.4
+        return seen.told.count("\n" + mark) <= len(seen.lines) * 0.3
+    if seen.told.count(mark + " ") > seen.told.count(mark) * 0.6:
+        return False
+    return sum(line.endswith(("{", "}", "(", ")", mark)) for line in seen.lines) <= len(seen.lines) * 0.4
 
 
-def _is_aligned(lines: list[str]) -> bool:
+def _is_aligned(seen: Look) -> bool:
     """Columns under one another: blanks that run down through all rows, and words on both sides of them."""
-    gaps = [list(_GAP.finditer(line)) for line in lines]
-    if any(_RULE.fullmatch(line) for line in lines[:3]) and sum(map(bool, gaps)) >= len(lines) * 0.7:
-        return not _is_record(lines)
-    parted = sum(map(bool, gaps)) >= len(lines) * 0.75
-    return parted and _rivers(lines) >= (2 if len(lines) > _FEW else 3) and not _is_record(lines)
+    lines = seen.lines
+    words = "\n".join(map(str.lstrip, lines))
+    if words.count("  ") + words.count("\t") < len(lines) * 0.7:
+        return False
+    parted = count(_GAP, seen.told)
+    if any(map(_RULE.fullmatch, lines[:3])) and parted >= len(lines) * 0.7:
+        return not _is_record(seen)
+    return (
+        parted >= len(lines) * 0.75 and _rivers(lines) >= (2 if len(lines) > _FEW else 3) and not _is_record(seen)
+    )
 
 
 def _rivers(lines: list[str]) -> int:
-    """How many columns of blanks nearly all lines share, behind their first word and before their last."""
+    """How many columns of blanks nearly all lines share, behind their first word and before their last.
+
+    Where a row has ended it is blank.
+    """
     rows = [line.expandtabs() for line in lines]
     # One line in ten may be a title or a total.
     needed = len(rows) - (len(rows) + 3) // 10
-    blank = Counter(at for row in rows for at in range(len(row) - len(row.lstrip()), len(row)) if row[at] == " ")
-    inside = Counter(at for row in rows for at in range(len(row.rstrip())))
-    begun = Counter(len(row) - len(row.lstrip()) for row in rows)
-    rivers, flows, started = 0, False, 0
-    for at in range(max(map(len, rows))):
-        started += begun[at]
-        # Where a row has ended it is blank.
-        empty = blank[at] + len(rows) - inside[at] - (len(rows) - started)
-        flowing = started >= needed and inside[at] >= len(rows) * 0.5 and empty >= needed
-        rivers += flowing and not flows
-        flows = flowing
-    return rivers
+    width = max(map(len, rows))
+    blank = _by_column([_blanks(row).ljust(width, b"\1") for row in rows], width)
+    inside = _by_column([b"\1" * len(row) for row in rows], width)
+    flowing = [empty >= needed and full >= len(rows) * 0.5 for empty, full in zip(blank, inside, strict=True)]
+    return sum(flows and not before for before, flows in zip([False, *flowing], flowing, strict=False))
+
+
+def _blanks(row: str) -> bytes:
+    """1 for each blank of `row` behind its first word, else 0."""
+    words = row.lstrip()
+    return b"\0" * (len(row) - len(words)) + words.encode("ascii", "replace").translate(_BLANK)
+
+
+def _by_column(rows: list[bytes], width: int) -> bytes:
+    """The sums of fewer than 256 `rows` of ones and zeros, column by column: one sum of large numbers does it."""
+    return sum(int.from_bytes(row, "little") for row in rows).to_bytes(width, "little")
