@@ -146,12 +146,34 @@ def test_every_dialect_is_told() -> None:
     assert rows == [name.removeprefix("DIALECT_").lower() for name, number in usage_pb2.Dialect.items() if number]
 
 
+def test_the_snippet_for_long_results_shortens_them(target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    log = "".join(f"2024-03-01 10:00:00 INFO worker {number} finished\n" for number in range(900))
+    data = json.dumps([{"row": number, "name": "x"} for number in range(1500)])
+    uses = [{"type": "tool_use", "id": name, "name": "f", "input": {}} for name in ("a", "b")]
+    results = [
+        {"type": "tool_result", "tool_use_id": "a", "content": log},
+        {"type": "tool_result", "tool_use_id": "b", "content": data},
+    ]
+    prompt = {"role": "user", "content": "go"}
+    history = [prompt, {"role": "assistant", "content": uses}, {"role": "user", "content": results}]
+    with ullage.Client(target) as client:
+        names: dict[str, Any] = {"run": client.start_run()}
+        names["run"].observe(5)
+        exec(block("python", "run.compact("), names)
+        after = names["shortened"](history)
+    assert after[:2] == history[:2]
+    assert after[2]["content"][0]["content"].startswith("[truncated: ")
+    assert after[2]["content"][1] == results[1]
+    assert capsys.readouterr().out == f"b: {len(data)} bytes of structured, left whole\n"
+
+
 def test_the_toml_document_is_one_that_the_server_reads() -> None:
     from ullage_server.app import ZONES
     from ullage_server.ladder.document import parse
 
     rung = parse("lab", block("toml", "[context]"), ZONES)
     assert dict(rung.values)["context.second_threshold"] == 70
+    assert dict(rung.values)["exchange.budget_bytes"] == 32768
     assert dict(rung.models) == {"my-own-model": 262144}
 
 
