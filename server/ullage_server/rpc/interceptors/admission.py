@@ -1,9 +1,9 @@
 """Whether the server takes new calls, and how it parts from its callers.
 
-Rule (architecture.md, Drain): from the drain on, new calls are refused with DRAINING and what runs is finished; what
-is not in time is refused with DRAINING too. A call is finished when its answer has left. In the last moment before
-the connections are closed, a new call is not answered at once: its caller would send the next one into a connection
-that is going, and see it cancelled. It is refused when the connections have been told to be going.
+Rule (architecture.md, Drain): from the drain on, new calls are refused with DRAINING and what runs is finished;
+what is not in time is refused with DRAINING too. A call is finished when its answer has left. In the last moment
+before the connections are closed, a new call is not answered at once: its caller would send the next one into a
+connection that is going, and see it cancelled. It is refused when the connections have been told to be going.
 """
 
 import asyncio
