@@ -98,6 +98,10 @@ bench: $(READY) ## Measure ObserveUsage, PrepareCall and CompactExchange beside 
 	@$(BIN)/python -m tests.bench.prepare
 	@$(BIN)/python -m tests.bench.exchange
 
+.PHONY: bench-tokens
+bench-tokens: $(READY) ## Count what the insertions cost in tokens (needs Node)
+	@$(BIN)/python -m tests.bench.tokens
+
 .PHONY: clean
 clean: ## Remove environments, caches and build results; ./data is kept
 	@rm -rf .venv .venv-generate build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
