@@ -13,6 +13,7 @@ from typing import Any
 from ..core.errors import Reason, Refusal
 from ..core.rung import MODELS, Rung, read_rung
 from .places import chains, place_of, position
+from .strange import strange_keys, tell
 
 #: A document that is larger is refused, read or written: room for two thousand models.
 MAX_DOCUMENT_BYTES = 64 * 1024
@@ -50,9 +51,12 @@ def parse(address: str, text: str, zones: Collection[str]) -> Rung:
     """The rung that `text`, the document at `address`, states; refused where a part of it is wrong."""
     document = load(address, text)
     try:
-        return read_rung(address, document, zones)
+        rung = read_rung(address, document, zones)
     except Refusal as refusal:
         raise wrong_value(address, text, refusal.field, refusal.message) from None
+    if strange := strange_keys(document):
+        tell(subject(address), etag(text), strange)
+    return rung
 
 
 def load(address: str, text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
