@@ -59,12 +59,38 @@ def test_what_it_cant_start_for_is_said_plainly(folder: Path, tmp_path: Path, ta
     assert "SQLite file can't be opened" in refused("--listen", here, "--data", str(broken_store(tmp_path / "b")))
     assert "version 99" in refused("--listen", here, "--data", str(newer_store(tmp_path / "n")))
     (tmp_path / "file").touch()
-    assert "file: File exists" in refused("--listen", here, "--data", str(tmp_path / "file"))
+    for data in ("file", "file/below"):
+        assert "file is a file, and the data needs a folder" in refused(
+            "--listen", here, "--data", str(tmp_path / data)
+        )
     assert "--insecure" in refused("--listen", "0.0.0.0:50151", "--data", str(tmp_path))
     assert "is no address" in refused("--listen", "somewhere", "--data", str(tmp_path))
-    assert "ULLAGE_CACHE_MEBIBYTES is 'many'" in refused(
-        "--listen", here, "--data", str(tmp_path), ULLAGE_CACHE_MEBIBYTES="many"
-    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("CACHE_MEBIBYTES", "many", "is 'many'; it is a whole number from 1"),
+        ("CACHE_MEBIBYTES", "0", "is '0'; it is a whole number from 1"),
+        ("DRAIN_SECONDS", "-1", "is '-1'; it is a number of seconds, 0 or more"),
+        ("DRAIN_SECONDS", "inf", "is 'inf'; it is a number of seconds, 0 or more"),
+        ("DRAIN_SECONDS", "", "is empty; it is a number of seconds, 0 or more"),
+        ("REFLECTION", "maybe", "is 'maybe'; it is auto, on or off"),
+        ("INSECURE", "perhaps", "is 'perhaps'; it is true or false"),
+        ("DATA", "", "is empty; it is the path of a folder"),
+    ],
+)
+def test_a_setting_that_is_none_is_told_by_its_name_with_what_is_right(
+    folder: Path, setting: str, value: str, told: str
+) -> None:
+    name = f"ULLAGE_{setting}"
+    said = refused("--listen", f"unix:{folder}/x/u.sock", **{name: value})
+    assert f"{name} {told}" in said
+    assert f"correct {name}" in said
+
+
+def test_an_empty_flag_for_the_data_is_not_the_current_folder(folder: Path) -> None:
+    assert "--data is empty" in refused("--listen", f"unix:{folder}/x/u.sock", "--data", "")
 
 
 def test_flags_go_before_the_environment(folder: Path, tmp_path: Path) -> None:

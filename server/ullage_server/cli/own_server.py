@@ -26,7 +26,7 @@ def server_settings(**stated: Any) -> "Settings":
     _need_server_parts()
     from pydantic import ValidationError
 
-    from ..settings import Settings
+    from ..settings import RIGHT, Settings
 
     try:
         return Settings(**{name: value for name, value in stated.items() if value is not None})
@@ -38,7 +38,8 @@ def server_settings(**stated: Any) -> "Settings":
             if name in stated and stated[name] is not None
             else f"ULLAGE_{name.upper()}"
         )
-        raise Problem(f"{said} is {wrong['input']!r}: {wrong['msg'].lower()}", f"correct {said}") from None
+        value = f"'{wrong['input']}'" if wrong["input"] != "" else "empty"
+        raise Problem(f"{said} is {value}; it is {RIGHT.get(name, 'another')}", f"correct {said}") from None
 
 
 def start_problem(error: Exception, settings: "Settings") -> Problem | None:
@@ -60,6 +61,9 @@ def start_problem(error: Exception, settings: "Settings") -> Problem | None:
         return Problem(f"{error} ({data})", "see that the folder is yours to write and its disk is not full")
     if isinstance(error, Refusal):
         return Problem(error.message, error.recovery)
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        where = next(path for path in (data.absolute(), *data.absolute().parents) if path.exists())
+        return Problem(f"{where} is a file, and the data needs a folder", "name a folder of yours with --data")
     if isinstance(error, OSError):
         return Problem(
             f"{error.filename or data}: {error.strerror or error}", "name a folder of yours with --data"

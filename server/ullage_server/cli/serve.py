@@ -7,7 +7,6 @@ one line, and exit code 1.
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -28,7 +27,8 @@ def serve(
         ),
     ] = None,
     data: Annotated[
-        Path | None,
+        # A text: as a path, an empty one would be the current folder.
+        str | None,
         typer.Option(
             metavar="DIR",
             help="Where the ledger and the rules are kept. Default: ULLAGE_DATA, else your data directory.",

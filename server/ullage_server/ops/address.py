@@ -7,6 +7,7 @@ word. TCP without TLS is for loopback; another address is refused unless asked f
 
 import ipaddress
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from filelock import FileLock, Timeout
 _MAX_SOCKET_PATH = 107
 
 _UNIX = "unix:"
+
+_PORT = re.compile(r"[0-9]{1,5}")
+_HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?")
 
 
 class AddressRefused(Exception):
@@ -46,14 +50,26 @@ def check_listen(listen: str, *, insecure: bool) -> str:
             raise AddressRefused("a unix socket is named by its whole path, as unix:/run/ullage/ullage.sock")
         return listen
     host, _, port = listen.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        raise AddressRefused(f"{listen!r} is no address: it is unix:PATH or HOST:PORT, as 127.0.0.1:50151")
+    if not _is_host(host) or not _PORT.fullmatch(port) or int(port) > 65535:
+        raise AddressRefused(
+            f"{listen!r} is no address: it is unix:PATH or HOST:PORT, as 127.0.0.1:50151 or [::1]:50151"
+        )
     if not is_local(listen) and not insecure:
         raise AddressRefused(
             f"{listen} can be reached from other machines and this server speaks without TLS; "
             "listen on a unix socket or loopback, or say --insecure if the network is trusted"
         )
     return listen
+
+
+def _is_host(host: str) -> bool:
+    """Whether `host` is a name, an IPv4 address, or an IPv6 address in brackets."""
+    if host.startswith("[") and host.endswith("]"):
+        try:
+            return bool(ipaddress.IPv6Address(host[1:-1]))
+        except ValueError:
+            return False
+    return _HOST_NAME.fullmatch(host) is not None
 
 
 def hold_socket(listen: str) -> FileLock | None:
