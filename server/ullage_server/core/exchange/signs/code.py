@@ -24,9 +24,11 @@ _OPENS = re.compile(
 )
 #: Or end as they do.
 _ENDS = re.compile(r"\n[^\n]*+(?:(?<=[;{}(\[,\\])|(?<=\):)|(?<=\) :)|(?<==>|&&|\|\|))")
+#: How a program alone begins: with its interpreter, or with a comment that is closed further down.
+_FIRST = ("\n#!/", "\n/*", "\n<#", "\n--[[")
 #: Comments say nothing of the language around them.
 _COMMENT = re.compile(r"\n[ \t]*+#(?![!\[]|include\b|define\b|if|endif|pragma)[^\n]*+")
-_MARK = r"\n[ \t]*+(?:#(?![!\[]|include\b|define\b|if|endif|pragma)|//|;;|-- |\" (?![^\n]*\"))"
+_MARK = r"\n[ \t]*+(?:#(?![!\[]|include\b|define\b|if|endif|pragma)|//|;;|-- |dnl |\" (?![^\n]*\"))"
 #: A line that opens with a mark of a comment, above another one: headings stand alone.
 _REMARK = re.compile(rf"{_MARK}[^\n]*+(?={_MARK})")
 #: Shares of lines that are enough together: with any sign, with a sure one, stepped in.
@@ -61,7 +63,7 @@ def is_code(seen: Look, text: bytes) -> bool:
 
 def is_program(told: str) -> bool:
     """Whether the lines of `told`, none of them blank, are those of a program."""
-    if told.startswith(("\n#!/", "\n/*")) or count(_REMARK, told) > told.count("\n") * 0.25:
+    if told.startswith(_FIRST) or count(_REMARK, told) > told.count("\n") * 0.25:
         return True
     told = _COMMENT.sub("", told)
     lines = told.count("\n")
