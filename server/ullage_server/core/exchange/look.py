@@ -49,7 +49,7 @@ def look(text: bytes) -> Look:
 
 def told_of(page: str) -> list[str]:
     """The first, middle and last lines of `page` that are not blank, without the blanks they end with."""
-    full = [line for line in page.split("\n") if line and not line.isspace()]
+    full = list(filter(str.strip, page.split("\n")))
     if len(full) > sum(LINES):
         first, middle, last = LINES
         start = (len(full) - middle) // 2

@@ -31,14 +31,14 @@ _SAID = re.compile(
     r"[^\n]{0,200}+$)",
     re.MULTILINE,
 )
-#: How long a note may be, in characters, and how near to an end of a text, in lines, those of one line are.
-_LONGEST, _REACH = 4000, 6
+#: How long a note may be, and how near to an end of a text those of one line and the first number are, in characters.
+_LONGEST, _NEAR = 4000, 600
 
 
 def bare(begun: str, ended: str) -> tuple[str, str]:
     """A text's beginning and end, each line behind a line feed, without what was put around them."""
     begun, ended = _unwrapped(begun), _unwrapped(ended)
-    if not _is_numbered(begun + ended):
+    if not _NUMBERED.search(begun, 0, _NEAR) or not _is_numbered(begun + ended):
         return begun, ended
     number = _NUMBERED if _CLOSE.search(begun + ended) else _APART
     return _unwrapped(number.sub("\n", begun)), _unwrapped(number.sub("\n", ended))
@@ -47,11 +47,9 @@ def bare(begun: str, ended: str) -> tuple[str, str]:
 def _is_numbered(page: str) -> bool:
     """Whether the lines carry numbers that rise one by one, most of them; few lines all of them, from 1."""
     numbers = list(map(int, _NUMBERED.findall(page)))
-    if not numbers:
-        return False
     rising = sum(after == before + 1 for before, after in pairwise(numbers))
     full = len(_FULL.findall(page))
-    few = 0 < full <= 3 and numbers[0] == 1 and rising == full - 1
+    few = 0 < full <= 3 and numbers[:1] == [1] and rising == full - 1
     return few or (rising >= 3 and rising * 10 >= full * 7)
 
 
@@ -59,12 +57,11 @@ def _unwrapped(page: str) -> str:
     """`page` without tags that only wrap, and without notes."""
     if "\n<" in page or " <" in page:
         page = _unnoted(_TAG.sub("", page))
-    if not _SAID.search(page):
-        return page
-    lines = page.split("\n")[1:]
-    last = len(lines) - _REACH
-    kept = [line for at, line in enumerate(lines) if _REACH <= at < last or not _SAID.match("\n" + line)]
-    return "".join(f"\n{line}" for line in kept)
+    if _SAID.search(page, 0, _NEAR):
+        page = _SAID.sub("", page[:_NEAR]) + page[_NEAR:]
+    if _SAID.search(page, len(page) - _NEAR):
+        page = page[:-_NEAR] + _SAID.sub("", page[-_NEAR:])
+    return page
 
 
 def _unnoted(page: str) -> str:

@@ -10,9 +10,8 @@ from .keyed import is_settings
 _HEADINGS = 2
 #: Lines of marks and words, one below the other.
 _ATX = re.compile(r"\n {0,3}+(#{1,6})[ \t]++\S[^\n]*+(\n {0,3}+#{1,6}[ \t]++\S[^\n]*+)*+")
-_RULE = r"\n(?:={3,}+|-{3,}+|~{3,}+|\^{3,}+|\"{3,}+|\*{3,}+|\+{3,}+|#{3,}+|`{3,}+)[ \t]*+$"
 #: A rule may be the underline of the line above it.
-_UNDERLINE = re.compile(_RULE, re.MULTILINE)
+_UNDERLINE = re.compile(r"\n([=~^\"*+#`-])\1\1++[ \t]*+$", re.MULTILINE)
 _HTML = re.compile(r"<(?:!DOCTYPE html|html|head|body|h[1-6]|article|main|section)\b", re.IGNORECASE)
 #: What a document quotes within a line, and what opens an item of a list, a row or a tag.
 _QUOTED = re.compile(r"`[^`\n]{1,200}`|\]\([^)\s]{1,200}\)")

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 from ..look import Look, count
-from .logs import records
+from .records import found
 
 #: How many rows make a table.
 _ROWS = 3
@@ -57,7 +57,7 @@ def _is_separated(seen: Look) -> bool:
 
 
 def _is_record(seen: Look) -> bool:
-    return records(seen.told) >= len(seen.lines) * 0.5
+    return found(seen.told).records >= len(seen.lines) * 0.5
 
 
 def _fields(line: str, mark: str) -> int:
