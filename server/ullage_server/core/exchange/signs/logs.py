@@ -40,7 +40,7 @@ def is_log(seen: Look, text: bytes) -> bool:
 
 
 def _is_report(seen: Look) -> bool:
-    """Whether records are most of it, or lines that only a report of a run has open and close it, or run through it."""
+    """Whether records are most of it, or lines that only a report of a run has open and close it or run on."""
     outside = outside_fences(seen)
     lines = seen.lines if outside is seen.page else told_of(outside)
     runs, records = found(as_told(lines))
