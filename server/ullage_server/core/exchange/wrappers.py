@@ -31,7 +31,7 @@ _SAID = re.compile(
     r"[^\n]{0,200}+$)",
     re.MULTILINE,
 )
-#: In characters, how long a note may be, and how near to an end of a text those of one line and the first number are.
+#: In characters, how long a note may be, and how near to an end those of one line and the first number are.
 _LONGEST, _NEAR = 4000, 600
 
 
