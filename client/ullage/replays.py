@@ -16,8 +16,8 @@ from .v1 import exchange_pb2, run_service_pb2
 
 __all__ = ["DroppedHalfWave", "ReplayedExchange"]
 
-#: A batch is sent when it has more bytes than this.
-_BATCH_BYTES = 1 << 20
+#: A batch is sent when it has more bytes than this: far from what a call has time for, and more than a call costs.
+_BATCH_BYTES = 256 << 10
 
 
 @dataclass(frozen=True, slots=True)
