@@ -38,6 +38,8 @@ from .errors import (
     WaveIncomplete,
 )
 from .exchanges import CompactedExchange, TextVerdict
+from .preparing import PreparedCall
+from .reminders import Edge, Moment, Reminders
 from .replays import DroppedHalfWave, ReplayedExchange
 from .requests import BuildingChanges, StatedPlan
 from .run_ids import new_run_id
@@ -58,19 +60,23 @@ __all__ = [
     "DeadlinePassed",
     "Draining",
     "DroppedHalfWave",
+    "Edge",
     "ExchangeAlreadyCompacted",
     "ForkBeforeOrigin",
     "ForkPastEnd",
     "Insertion",
     "Internal",
     "MessageTooLarge",
+    "Moment",
     "NotPermitted",
     "Observation",
     "Origin",
     "Overloaded",
     "Plan",
+    "PreparedCall",
     "Reading",
     "RecordUnknown",
+    "Reminders",
     "ReplayedExchange",
     "RequestIdReused",
     "Run",

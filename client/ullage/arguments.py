@@ -20,6 +20,7 @@ _PROVIDERS_OBJECT = "provider_usage.json"
 #: The methods of this client, by their RPCs. An RPC that has none keeps its name.
 _METHODS = {
     "StartRun": "start_run",
+    "PrepareCall": "prepare",
     "ObserveUsage": "observe",
     "CompactExchange": "compact",
     "FinishRun": "finish",

@@ -7,16 +7,20 @@ be had, and nothing else (see `retries`). What is asked and answered is the same
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from . import requests
-from .answers import Observation, observation_of
+from .answers import Observation
 from .calls import Calls, replay_exchanges
-from .errors import UllageError
+from .errors import TurnOutOfOrder, UllageError
 from .exchanges import CompactedExchange, compacted_of
 from .handle import RunHandle
+from .histories import History
 from .messages import taken
+from .preparing import PreparedCall
+from .reminders import asked as asked_of
 from .replays import DroppedHalfWave, ReplayedExchange, batches, replayed_of
 from .requests import Asked, BuildingChanges, StatedPlan
 from .run_ids import new_run_id
@@ -264,6 +268,83 @@ class Run(RunHandle):
         # A report takes its number when the one before has its answer.
         self._turns = threading.Lock()
 
+    def prepare(
+        self,
+        messages: Sequence[Any],
+        *,
+        turn: int | None = None,
+        step: int | None = None,
+        window_reset: bool = False,
+        time_remaining: timedelta | float | None = None,
+        session_id_in_context: bool | None = None,
+        now: datetime | None = None,
+        model: str = "",
+        context_tokens: int | None = None,
+    ) -> PreparedCall:
+        """Tells what the model should hear in the coming call, and puts it into the messages.
+
+        Send the answer's `request`, and keep its `history`: the durable insertions stay in it. What is prepared
+        again before its turn is observed, as a call that failed, gets the same durable texts under the same ids.
+        The reminders of `observe` are placed here too, unless they stand in the messages already. What the caller
+        did not keep is given again by the next call.
+
+        Args:
+            messages: the history, with the user's or the tools' last words at its end: of Anthropic's Messages or
+                OpenAI's Chat Completions, as dicts, SDK objects or both. They are not changed.
+            turn: the turn the call will make, from 1; None: the one after the last accepted.
+            step: the call's number within its prompt, from 1; None: counted from the user's last words on.
+            window_reset: whether this is the first call built from a compacted or cleared history.
+            time_remaining: what your own timer has left of the time budget, a timedelta or seconds, 0 or more;
+                None: the time since the run's start counts.
+            session_id_in_context: whether the session's id stands in the window; None: looked up in the messages
+                behind the last one that is a summary (of the role `summary` or `compactionSummary`, or marked
+                `isCompactSummary`).
+            now: the time to tell the agent, an aware datetime; None: the server's.
+            model: the model of the call, where it is not the plan's; its window is looked up.
+            context_tokens: that model's window in tokens, 0 to 2^53 - 1, 0 unknown; None: the run's.
+
+        Raises:
+            TypeError: `messages` is no list of messages, or another argument is of another type.
+            ValueError: `now` is in no time zone, or a number does not fit the wire.
+            TurnOutOfOrder: the turn was observed, or lies below one that was prepared or compacted.
+            RunFinished: the run has ended.
+            RunNotFound: no run has that id.
+            ArgumentInvalid: a value is outside its domain, or a registered reminder's id or label is malformed.
+
+        """
+        history = History(messages)
+        with self._turns:
+            while True:
+                number = self.last_turn + 1 if turn is None else turn
+                place = min(history.step, number) if step is None else step
+                candidates = asked_of(self.reminders, self.run_id, number, place, history.edges, messages)
+                asked = requests.prepare_call(
+                    self.run_id,
+                    number,
+                    place,
+                    tail=history.tail,
+                    candidates=candidates,
+                    unplaced_ids=self._given.unplaced(history, number),
+                    window_reset=window_reset,
+                    time_remaining=time_remaining,
+                    session_id_in_context=(
+                        history.holds_session(self.plan.session_id)
+                        if session_id_in_context is None and self.plan.agent
+                        else session_id_in_context
+                    ),
+                    now=now,
+                    model=model,
+                    context_tokens=context_tokens,
+                )
+                try:
+                    answer = self._client._call(self._client._call.services.runs.PrepareCall, asked)
+                except TurnOutOfOrder:
+                    if turn is None and self._in_doubt == number:
+                        self._accepted(number)
+                        continue
+                    raise
+                return self._given.prepared(history, number, place, answer)
+
     def observe(
         self,
         usage: object,
@@ -323,7 +404,7 @@ class Run(RunHandle):
                         continue
                     raise
                 self._accepted(number)
-                return observation_of(answer)
+                return self._observed(answer)
 
     def compact(self, exchange: Sequence[Any], *, turn: int | None = None) -> CompactedExchange:
         """Shortens a turn's exchange to the run's budget: call it once a turn, when all its tool results are in.

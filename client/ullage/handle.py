@@ -10,9 +10,12 @@ from collections.abc import Sequence
 
 import grpc
 
+from .answers import Observation, observation_of
 from .errors import TurnAlreadyRecorded, UllageError
+from .preparing import Given
+from .reminders import Reminders
 from .standing import plan_of, settled_of
-from .v1 import plan_pb2, run_pb2
+from .v1 import plan_pb2, run_pb2, run_service_pb2
 
 #: Codes that leave it open whether the request was carried out.
 _IN_DOUBT = frozenset(
@@ -35,6 +38,7 @@ class RunHandle:
         settled: for each key of the ladder, and for the window, the frozen value and its source; empty in a run
             that was resumed.
         replayed: whether the start had been made before, so that this run may have turns already.
+        reminders: the registered reminders, which speak in the calls that `prepare` prepares.
 
     """
 
@@ -45,6 +49,8 @@ class RunHandle:
         self.replayed = replayed
         self._last_turn = max(run.last_turn, run.origin.through_turn)
         self._in_doubt: int | None = None
+        self.reminders = Reminders()
+        self._given = Given()
 
     @property
     def last_turn(self) -> int:
@@ -61,6 +67,13 @@ class RunHandle:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.run_id!r}, last turn {self._last_turn}>"
+
+    def _observed(self, answer: run_service_pb2.ObserveUsageResponse) -> Observation:
+        """The answer to a report, whose reminder waits for the next call."""
+        observation = observation_of(answer)
+        if observation.reminder is not None:
+            self._given.sounded(observation.reminder)
+        return observation
 
     def _accepted(self, turn: int) -> None:
         self._last_turn = max(self._last_turn, turn)

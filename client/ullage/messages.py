@@ -18,6 +18,7 @@ import json
 from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, NamedTuple
 
+from .holders import value_of, with_values
 from .plain import plain
 from .v1 import exchange_pb2
 
@@ -118,7 +119,7 @@ def _taken(messages: Sequence[object]) -> Taken:
 
 def role_of(message: object, number: int) -> str:
     """The role of a message, which is number `number` of the list (from 0); TypeError where it has none."""
-    role = _get(message, "role")
+    role = value_of(message, "role")
     if not isinstance(role, str):
         raise TypeError(f"message {number} ({type(message).__name__}) has no role; {_SHAPES}")
     return role
@@ -126,18 +127,18 @@ def role_of(message: object, number: int) -> str:
 
 def _reply(message: object, at: Place) -> Iterator[tuple[exchange_pb2.Block, Place | None]]:
     """The blocks of an assistant's message, and the place of each that is a text."""
-    content, there = _get(message, "content"), (*at, "content")
+    content, there = value_of(message, "content"), (*at, "content")
     if isinstance(content, str):
         yield _text(content, there), there
     else:
         for number, block in enumerate(_items(content, there)):
-            kind, place = _get(block, "type"), (*there, number)
-            if kind == "text" and isinstance(_get(block, "text"), str):
-                yield _text(_get(block, "text"), (*place, "text")), (*place, "text")
+            kind, place = value_of(block, "type"), (*there, number)
+            if kind == "text" and isinstance(value_of(block, "text"), str):
+                yield _text(value_of(block, "text"), (*place, "text")), (*place, "text")
             else:
                 yield _untouched(kind, block, place), None
     calls = (*at, "tool_calls")
-    for number, call in enumerate(_items(_get(message, "tool_calls"), calls)):
+    for number, call in enumerate(_items(value_of(message, "tool_calls"), calls)):
         yield exchange_pb2.Block(tool_use=_tool_call(call, (*calls, number))), None
 
 
@@ -151,7 +152,7 @@ def _untouched(kind: object, block: object, place: Place) -> exchange_pb2.Block:
         use = exchange_pb2.ToolUse(
             id=_named(block, "id", place),
             name=_named(block, "name", place),
-            input_json=_json(plain(_get(block, "input"))),
+            input_json=_json(plain(value_of(block, "input"))),
         )
         return exchange_pb2.Block(tool_use=use)
     if kind == "redacted_thinking":
@@ -159,7 +160,7 @@ def _untouched(kind: object, block: object, place: Place) -> exchange_pb2.Block:
         return exchange_pb2.Block(redacted_thinking=exchange_pb2.RedactedThinking(data=data))
     if kind in ("thinking", "reasoning"):
         # What stands before it is bound to it, however a provider writes the rest of it.
-        thought = _get(block, "thinking")
+        thought = value_of(block, "thinking")
         return exchange_pb2.Block(
             thinking=exchange_pb2.Thinking(
                 text=_string(thought, (*place, "thinking")) if isinstance(thought, str) else _canonical(block),
@@ -174,8 +175,8 @@ def _untouched(kind: object, block: object, place: Place) -> exchange_pb2.Block:
 
 def _tool_call(call: object, place: Place) -> exchange_pb2.ToolUse:
     """One of OpenAI's tool calls: of a function, or of a tool with an input of its own kind."""
-    called = _get(call, "function") or _get(call, "custom")
-    given = _get(called, "arguments" if _get(call, "function") else "input")
+    called = value_of(call, "function") or value_of(call, "custom")
+    given = value_of(called, "arguments" if value_of(call, "function") else "input")
     return exchange_pb2.ToolUse(
         id=_named(call, "id", place),
         name=_named(called, "name", place),
@@ -185,29 +186,29 @@ def _tool_call(call: object, place: Place) -> exchange_pb2.ToolUse:
 
 def _results(message: object, at: Place) -> Iterator[tuple[exchange_pb2.ToolResult, dict[int, Place]]]:
     """The tool results of a message, each with the places of its texts by the number of their part."""
-    if _get(message, "role") == "tool":
+    if value_of(message, "role") == "tool":
         yield _result(message, "tool_call_id", at)
         return
-    content, there = _get(message, "content"), (*at, "content")
+    content, there = value_of(message, "content"), (*at, "content")
     if isinstance(content, str):
         return
     for number, block in enumerate(_items(content, there)):
-        if _get(block, "type") == "tool_result":
+        if value_of(block, "type") == "tool_result":
             yield _result(block, "tool_use_id", (*there, number))
 
 
 def _result(holder: object, named: str, at: Place) -> tuple[exchange_pb2.ToolResult, dict[int, Place]]:
     result = exchange_pb2.ToolResult(
-        tool_use_id=_named(holder, named, at), is_error=_get(holder, "is_error") is True
+        tool_use_id=_named(holder, named, at), is_error=value_of(holder, "is_error") is True
     )
-    content, there = _get(holder, "content"), (*at, "content")
+    content, there = value_of(holder, "content"), (*at, "content")
     if isinstance(content, str):
         result.parts.append(exchange_pb2.Part(text=_string(content, there)))
         return result, {0: there}
     places = {}
     for number, part in enumerate(_items(content, there)):
-        text, place = _get(part, "text"), (*there, number, "text")
-        if _get(part, "type") == "text" and isinstance(text, str):
+        text, place = value_of(part, "text"), (*there, number, "text")
+        if value_of(part, "type") == "text" and isinstance(text, str):
             places[number] = place
             result.parts.append(exchange_pb2.Part(text=_string(text, place)))
         else:
@@ -216,17 +217,12 @@ def _result(holder: object, named: str, at: Place) -> tuple[exchange_pb2.ToolRes
 
 
 def _attachment(part: object) -> exchange_pb2.Attachment:
-    media_type = _get(_get(part, "source"), "media_type")
+    media_type = value_of(value_of(part, "source"), "media_type")
     digest = hashlib.sha256(_canonical(part).encode()).hexdigest()
     return exchange_pb2.Attachment(
         media_type=media_type if isinstance(media_type, str) and media_type.isascii() else "",
         reference=f"sha256:{digest}",
     )
-
-
-def _get(holder: object, name: str) -> Any:
-    """What `holder` has under that name; None where it has nothing."""
-    return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
 def _items(value: object, place: Place) -> Sequence[object]:
@@ -238,7 +234,7 @@ def _items(value: object, place: Place) -> Sequence[object]:
 
 
 def _named(holder: object, name: str, place: Place) -> str:
-    value = _get(holder, name)
+    value = value_of(holder, name)
     return "" if value is None else _string(value, (*place, name))
 
 
@@ -289,17 +285,4 @@ def _changed(value: Any, changes: Any) -> Any:
         for key, change in changes.items():
             changed[key] = _changed(changed[key], change)
         return changed
-    return _with(value, {name: _changed(getattr(value, name), change) for name, change in changes.items()})
-
-
-def _with(holder: Any, fields: dict[str, object]) -> Any:
-    """A copy of an SDK's object with these fields."""
-    if callable(getattr(holder, "model_copy", None)):  # pydantic 2 alone knows where it keeps them
-        return holder.model_copy(update=fields)
-    changed = copy.copy(holder)
-    for name, value in fields.items():
-        try:
-            setattr(changed, name, value)
-        except (AttributeError, TypeError):  # frozen: but this copy is ours
-            object.__setattr__(changed, name, value)
-    return changed
+    return with_values(value, {name: _changed(getattr(value, name), change) for name, change in changes.items()})

@@ -5,14 +5,24 @@ the one place that knows them; here only words are looked up and units turned in
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from .arguments import made, shown
 from .usage import usage_on_the_wire
-from .v1 import building_pb2, building_service_pb2, exchange_pb2, plan_pb2, run_pb2, run_service_pb2, usage_pb2
+from .v1 import (
+    building_pb2,
+    building_service_pb2,
+    exchange_pb2,
+    insertion_pb2,
+    plan_pb2,
+    run_pb2,
+    run_service_pb2,
+    usage_pb2,
+)
 
 Rearm = Literal["per_run", "per_window"]
 State = Literal["active", "finished"]
@@ -131,6 +141,40 @@ def fork_run(
     return Asked(request, "forking a run", f"run {parent_run_id}, turn {through_turn}")
 
 
+def prepare_call(
+    run_id: str,
+    turn: int,
+    step: int,
+    *,
+    tail: insertion_pb2.Tail,
+    candidates: Sequence[insertion_pb2.Candidate],
+    unplaced_ids: Sequence[str],
+    window_reset: bool,
+    time_remaining: timedelta | float | None,
+    session_id_in_context: bool | None,
+    now: datetime | None,
+    model: str,
+    context_tokens: int | None,
+) -> Asked[run_service_pb2.PrepareCallRequest]:
+    """The question of what to say before a call."""
+    request = made(
+        run_service_pb2.PrepareCallRequest,
+        run_id=run_id,
+        turn=turn,
+        step=step,
+        tail=tail,
+        candidates=candidates,
+        unplaced_ids=unplaced_ids,
+        window_reset=window_reset,
+        time_remaining=None if time_remaining is None else _duration("time_remaining", time_remaining),
+        session_id_in_context=session_id_in_context,
+        now=None if now is None else _timestamp("now", now),
+        model=model,
+        context_tokens=context_tokens,
+    )
+    return Asked(request, "preparing a model call", f"run {run_id}, turn {turn}")
+
+
 def observe_usage(
     run_id: str,
     turn: int,
@@ -244,7 +288,7 @@ def _plan(said: StatedPlan, function: str) -> plan_pb2.RunPlan:
     _only_known(said, StatedPlan, function)
     stated = _stated(said)
     if "time_budget" in stated:
-        stated["time_budget"] = _duration(stated["time_budget"])
+        stated["time_budget"] = _duration("time_budget", stated["time_budget"])
     return made(plan_pb2.RunPlan, **stated)
 
 
@@ -269,14 +313,24 @@ def _word(argument: str, words: Mapping[Any, _Number], word: object) -> _Number:
         raise ValueError(f"{argument} is one of {known}; not {word!r}") from None
 
 
-def _duration(time: timedelta | float) -> Duration:
+def _duration(argument: str, time: timedelta | float) -> Duration:
     duration = Duration()
     try:
         duration.FromTimedelta(time if isinstance(time, timedelta) else timedelta(seconds=time))
     except (TypeError, ValueError, OverflowError) as error:
         refusal = TypeError if isinstance(error, TypeError) else ValueError
-        raise refusal(f"time_budget is a timedelta or a number of seconds; not {shown(time)}") from None
+        raise refusal(f"{argument} is a timedelta or a number of seconds; not {shown(time)}") from None
     return duration
+
+
+def _timestamp(argument: str, moment: datetime) -> Timestamp:
+    if not isinstance(moment, datetime):
+        raise TypeError(f"{argument} is an aware datetime; not {shown(moment)}")
+    if moment.tzinfo is None:
+        raise ValueError(f"{argument} is a datetime in a time zone; {shown(moment)} is in none")
+    timestamp = Timestamp()
+    timestamp.FromDatetime(moment)
+    return timestamp
 
 
 def _only_known(given: Mapping[str, object], known: type, function: str) -> None:

@@ -132,6 +132,8 @@ _KEYS_REFUSED = {"a table", "a table with a dot", "no model", "a wire field", "a
     "a stated key",
     "a stated model",
     "the table of models",
+    "10,000 times one key",
+    "10,000 models",
     "10,000 keys, the last one unknown",
 }
 _TOKENS_OF_NO_LIST: dict[str, Value] = {
