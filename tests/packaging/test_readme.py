@@ -141,6 +141,33 @@ def test_the_agents_loop_goes_on_without_a_server(caplog: pytest.LogCaptureFixtu
     assert "turn not observed" in caplog.text
 
 
+def test_the_turn_of_a_prepared_call(target: str) -> None:
+    sent: list[list[dict[str, object]]] = []
+
+    def create(messages: list[dict[str, object]], **_: object) -> SimpleNamespace:
+        sent.append(messages)
+        return SimpleNamespace(content=[{"type": "text", "text": "done"}], usage={"input_tokens": 70_000})
+
+    with ullage.Client(target) as client:
+        names = {
+            "MODEL": "claude-sonnet-4-5",
+            "TOOLS": [],
+            "agent": SimpleNamespace(messages=SimpleNamespace(create=create)),
+            "run": client.start_run(context_tokens=200_000),
+            "ullage": ullage,
+            "open_tasks": lambda: "Mend the pump.",
+        }
+        exec(block("python", "run.prepare("), names)
+        turn: Any = names["turn"]
+        history = turn([{"role": "user", "content": "go"}])
+        turn([*history, {"role": "user", "content": "more"}])
+    said = [[part["text"] for part in messages[-1]["content"]] for messages in sent]  # type: ignore[attr-defined]
+    assert ["Answer in short" in text for text in said[0]] == [True, False, False]
+    assert ["Mend the pump" in text for text in said[0]] == [False, True, False]
+    assert ["[context] 35%" in text for text in said[1]] == [False, False, True, False]
+    assert sent[1][0]["content"] != sent[0][0]["content"], "what was for one request alone is not in the next"
+
+
 def test_every_dialect_is_told() -> None:
     rows = re.findall(r"^\| `([a-z_]+)` \| \S.* \| `\S.*\|$", README, re.M)
     assert rows == [name.removeprefix("DIALECT_").lower() for name, number in usage_pb2.Dialect.items() if number]
