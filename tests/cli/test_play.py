@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from tests.cli.recorded import reading, usage_line, used
-from ullage import ArgumentInvalid, AsyncRun, Observation, Sounded
+from ullage import ArgumentInvalid, AsyncRun, Observation, PreparedCall, Sounded
 from ullage_server.cli.play import Played, Stated, play
 
 SILENT = Observation(None, None, Sounded.NOTHING, replayed=False)
@@ -18,7 +18,14 @@ class Listener:
     def __init__(self, refused: dict[int, Exception] | None = None) -> None:
         self.told: list[tuple[str, int | None]] = []
         self.resets: list[int] = []
+        self.prepared: list[tuple[int, bool, str, int | None]] = []
         self._refused = refused or {}
+
+    async def prepare(
+        self, messages: list[Any], *, turn: int, window_reset: bool, model: str, context_tokens: int | None
+    ) -> PreparedCall:
+        self.prepared.append((len(messages), window_reset, model, context_tokens))
+        return PreparedCall(turn, 1, messages, messages, ())
 
     async def observe(
         self, usage: object, *, turn: int, window_reset: bool, model: str, context_tokens: int | None
@@ -85,3 +92,10 @@ async def test_a_reset_is_told_with_its_turn() -> None:
     listener = Listener()
     await played(listener, FREE, usage_line(used(9)), usage_line(used(1), compacted_before=True))
     assert listener.resets == [2]
+
+
+async def test_each_call_is_prepared_as_a_step_of_one_prompt_and_of_a_new_one_behind_a_reset() -> None:
+    listener = Listener()
+    lines = [usage_line(used(9)), usage_line(used(9), model="b"), usage_line(used(1), compacted_before=True)]
+    await played(listener, Stated(window=500, model="", threshold=None), *lines)
+    assert listener.prepared == [(1, False, "", None), (3, False, "", None), (1, True, "", None)]

@@ -25,6 +25,9 @@ def test_the_example_shows_a_newcomer_both_thresholds_and_a_call_that_reported_n
     sounded = [(row["sounded"], row["percent"]) for row in turns if row["reminder"]]
     assert [name for name, _ in sounded] == ["first", "handover"]
     assert 30 <= sounded[0][1] < 65 <= sounded[1][1]
+    # One long prompt: a notice at each twentieth step behind the first.
+    assert [one["id"] for row in turns for one in row["insertions"]] == ["21/notice"]
+    assert turns[20]["insertions"][0]["text"].startswith("Context window: ")
     silent = [row for row in turns if row["used_tokens"] is None]
     assert len(silent) == 1
     assert silent[0]["percent"] is silent[0]["counted_as"] is None

@@ -2,16 +2,24 @@
 
 Rule: each call is a turn, with what its provider reported, untouched. The window is the one stated on the command
 line, else the recording's (and follows it where it changes), else what the server finds for the model, which is
-told again where it changes. A report the server refuses is shown as such, and the run goes on. Where the recording
-holds a call's whole exchange, it is compacted behind the report.
+told again where it changes. Before each call the server is asked what the model should hear: the calls are steps
+of one prompt, and of a new one behind a reset. A report the server refuses is shown as such, and the run goes on.
+Where the recording holds a call's whole exchange, it is compacted behind the report.
 """
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
-from ullage import ArgumentInvalid, AsyncClient, AsyncRun, MessageTooLarge, Observation
+from ullage import ArgumentInvalid, AsyncClient, AsyncRun, Insertion, MessageTooLarge, Observation
 
 from .recordings import Call, RecordedRun
+
+#: What stands for the messages that a recording does not hold.
+_PROMPT = {"role": "user", "content": "..."}
+_STEP = (
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "call"}]},
+    {"role": "tool", "tool_call_id": "call", "content": "..."},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +35,15 @@ class Stated:
 class Played:
     """One call and what came of it: the server's answer, or why it refused the report.
 
-    `dropped_bytes` is what was cut out of its exchange; None where the recording holds none that is whole.
+    `insertions` is what was said before it, but for the reminders that were shown with the report before;
+    `dropped_bytes` what was cut out of its exchange, None where the recording holds none that is whole.
     """
 
     turn: int
     call: Call
     told_model: str
     answer: Observation | None
+    insertions: tuple[Insertion, ...] = ()
     refusal: str = ""
     dropped_bytes: int | None = None
 
@@ -59,6 +69,7 @@ async def start(client: AsyncClient, run: RecordedRun, stated: Stated, labels: M
 async def play(started: AsyncRun, run: RecordedRun, stated: Stated) -> AsyncIterator[Played]:
     """Each of the run's calls with its answer, in order."""
     model, window = stated.model or run.model, run.window
+    history: list[object] = [_PROMPT]
     for turn, call in enumerate(run.calls, 1):
         told_model, told_window = "", None
         if not stated.model and call.model not in ("", model):
@@ -70,8 +81,19 @@ async def play(started: AsyncRun, run: RecordedRun, stated: Stated) -> AsyncIter
             told_window = window = call.window
         elif window and told_model:
             told_window = window
-        answer, refusals = None, []
+        answer, insertions, refusals = None, tuple[Insertion, ...](), []
+        if call.window_reset:
+            history = [_PROMPT]
         try:
+            prepared = await started.prepare(
+                history,
+                turn=turn,
+                window_reset=call.window_reset,
+                model=told_model,
+                context_tokens=told_window,
+            )
+            insertions = tuple(one for one in prepared.insertions if one.kind not in ("usage", "handover"))
+            history = [*prepared.history, *_STEP]
             answer = await started.observe(
                 call.usage, turn=turn, window_reset=call.window_reset, model=told_model, context_tokens=told_window
             )
@@ -87,4 +109,4 @@ async def play(started: AsyncRun, run: RecordedRun, stated: Stated) -> AsyncIter
                 refusals.append(f"its exchange: {error.message}")
             except (TypeError, ValueError) as error:
                 refusals.append(f"its exchange: {error}")
-        yield Played(turn, call, told_model, answer, "; ".join(refusals), dropped)
+        yield Played(turn, call, told_model, answer, insertions, "; ".join(refusals), dropped)

@@ -189,15 +189,16 @@ def _turn(played: Played) -> Turn:
         notes.append(f"dropped {played.dropped_bytes} bytes")
     if played.refusal:
         notes.append(f"refused: {played.refusal}")
+    said = tuple(one.text for one in played.insertions)
     if played.answer is None:
-        return Turn(played.turn, None, None, None, tuple(notes))
+        return Turn(played.turn, None, None, None, tuple(notes), said)
     reading = played.answer.reading
     reminder = played.answer.reminder.text if played.answer.reminder else None
     if reading is None or not played.read:
-        return Turn(played.turn, None, None, reminder, (*notes, "no usage"))
+        return Turn(played.turn, None, None, reminder, (*notes, "no usage"), said)
     if reading.window_exceeded:
         notes.append("window exceeded")
-    return Turn(played.turn, reading.used_tokens, reading.percent, reminder, tuple(notes))
+    return Turn(played.turn, reading.used_tokens, reading.percent, reminder, tuple(notes), said)
 
 
 def _row(run_id: str, name: str, played: Played) -> dict[str, Any]:
@@ -216,6 +217,7 @@ def _row(run_id: str, name: str, played: Played) -> dict[str, Any]:
         "window_exceeded": reading.window_exceeded if reading else None,
         "counted_as": reading.counted_as if reading else None,
         "sounded": str(answer.sounded) if answer else None,
+        "insertions": [{"id": one.id, "text": one.text} for one in played.insertions],
         "reminder": answer.reminder.text if answer and answer.reminder else None,
         "model": played.call.model or None,
         "window_reset": played.call.window_reset,

@@ -40,13 +40,17 @@ ASCII = Glyphs("#", "", ".", "|", ">", ("[", "]"), "  ")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn as the server answered it. `used_tokens` is None where the call read nothing."""
+    """One turn as the server answered it: `said` before its call, `reminder` behind it.
+
+    `used_tokens` is None where the call read nothing.
+    """
 
     turn: int
     used_tokens: int | None
     percent: int | None
     reminder: str | None
     notes: tuple[str, ...]
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +80,15 @@ class Timeline:
         return [(f"{'turn':>6}{'used':>11}{'':7}", "head"), ("".join(scale).rstrip(), "head")]
 
     def lines(self, turn: Turn) -> list[Line]:
-        """One turn, and under it the reminder that sounded; in a pipe behind it."""
+        """One turn, and under it what was said before it and the reminder that sounded; in a pipe behind it."""
         used = "-" if turn.used_tokens is None else self._number(turn.used_tokens)
         percent = "-" if turn.percent is None else f"{turn.percent}%"
         style = self._style(turn.percent)
         line: Line = [(f"{turn.turn:>6}", "dim"), (f"{used:>11}", ""), (f"{percent:>6} ", style)]
         line += self.bar(turn.percent)
         below: list[Line] = []
-        for text, look in ((", ".join(turn.notes), "note"), (turn.reminder or "", style)):
+        said = [(" ".join(text.split()), "dim") for text in turn.said]
+        for text, look in (*said, (", ".join(turn.notes), "note"), (turn.reminder or "", style)):
             if not text:
                 continue
             if self.width is None or (look == "note" and len(text) <= self.width - _BEFORE - self.cells - 4):
