@@ -98,4 +98,4 @@ async def test_each_call_is_prepared_as_a_step_of_one_prompt_and_of_a_new_one_be
     listener = Listener()
     lines = [usage_line(used(9)), usage_line(used(9), model="b"), usage_line(used(1), compacted_before=True)]
     await played(listener, Stated(window=500, model="", threshold=None), *lines)
-    assert listener.prepared == [(1, False, "", None), (3, False, "", None), (1, True, "", None)]
+    assert listener.prepared == [(1, False, "", None), (3, False, "b", 500), (1, True, "m", 500)]
