@@ -37,7 +37,7 @@ def test_what_stands_between_the_ends_is_not_looked_at() -> None:
     assert detect(short) is detect(long) is ContentClass.LOG
     seen = look(long)
     assert len(seen.page.encode()) <= HEAD_BYTES + TAIL_BYTES + 2
-    assert len(seen.lines) == sum(LINES)
+    assert len(seen.lines) <= sum(LINES)
     assert max(map(len, look(b"x" * (16 << 20)).lines)) == LINE_CHARS
 
 

@@ -11,9 +11,9 @@ from .wrappers import bare
 
 #: How much of the beginning and of the end is looked at, in bytes.
 HEAD_BYTES, TAIL_BYTES = 8 << 10, 2 << 10
-#: How many of those lines are told by their signs, the first, middle and last ones that are not blank (a source
-#: may open with its licence and end with a table), and how much of each, in characters.
-LINES, LINE_CHARS = (20, 20, 12), 240
+#: How many of those lines are told by their signs, of the first, middle and last ones (a source may open with its
+#: licence and end with a table), and how much of each, in characters.
+LINES, LINE_CHARS = (20, 16, 10), 200
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][0-9A-Z])")
 
@@ -48,13 +48,13 @@ def look(text: bytes) -> Look:
 
 
 def told_of(page: str) -> list[str]:
-    """The first, middle and last lines of `page` that are not blank, without the blanks they end with."""
-    full = list(filter(str.strip, page.split("\n")))
-    if len(full) > sum(LINES):
+    """The first, middle and last lines of `page`, without blank ones and the blanks they end with."""
+    lines = page.split("\n")
+    if len(lines) > sum(LINES):
         first, middle, last = LINES
-        start = (len(full) - middle) // 2
-        full = full[:first] + full[start : start + middle] + full[-last:]
-    return [told for line in full if (told := line[:LINE_CHARS].rstrip())]
+        start = (len(lines) - middle) // 2
+        lines = lines[:first] + lines[start : start + middle] + lines[-last:]
+    return [told for line in lines if (told := line[:LINE_CHARS].rstrip())]
 
 
 def as_told(lines: list[str]) -> str:

@@ -13,26 +13,22 @@ _APART = re.compile(_NUMBERED.pattern + " ?")
 _CLOSE = re.compile(r"\n {0,8}+[0-9]{1,7}+(?:[\t→]| {0,2}+[|│:][^ \n])")
 #: A line that is not blank.
 _FULL = re.compile(r"\n[ \t]*+[^\s]")
-#: Tags that stand around what a tool gave, alone on their line or with a short value.
-_TAG = re.compile(
-    r"\n[ \t]*+(?:</?(?:output|stdout|stderr|returncode|results?|file|files|content|contents|error|document"
-    r"|tool_result)\b[^>\n]{0,200}+>[ \t]*+(?:-?\d{1,4}</returncode>)?"
-    r"|<(path|type|exit_code|returncode|name)>[^<\n]{0,300}+</\1>)[ \t]*+$",
-    re.MULTILINE,
-)
 #: Tags around a note that is the harness's own.
 _NOTE = re.compile(r"\n[ \t]*+<(system[-_]reminder|system|usage|reminder|note|warning|metadata)\b[^>\n]{0,80}+>")
-#: Notes of one line.
-_SAID = re.compile(
-    r"\n[ \t]*+(?:(?:Chunk ID|Wall time|Process exited with code|Original token count|Total output lines|Exit code"
-    r"|Command exited with code|agentId|task_id|duration_ms|exit code|Duration)\b ?:? ?\S{0,40}+[^\n]{0,60}+$"
-    r"|Output:$|Here's the result of running [^\n]{0,240}+$"
+#: Tags that stand around what a tool gave, alone on their line or with a short value, and notes of one line.
+_AROUND = re.compile(
+    r"\n[ \t]*+(?:</?(?:output|stdout|stderr|returncode|results?|file|files|content|contents|error|document"
+    r"|tool_result)\b[^>\n]{0,200}+>[ \t]*+(?:-?\d{1,4}</returncode>)?"
+    r"|<(path|type|exit_code|returncode|name)>[^<\n]{0,300}+</\1>"
+    r"|(?:Chunk ID|Wall time|Process exited with code|Original token count|Total output lines|Exit code"
+    r"|Command exited with code|agentId|task_id|duration_ms|exit code|Duration)\b ?:? ?\S{0,40}+[^\n]{0,60}+"
+    r"|Output:|Here's the result of running [^\n]{0,240}+"
     r"|[(\[](?:End of file|Results? (?:is|are) truncated|Output (?:was )?truncated|Showing|File has)\b"
-    r"[^\n]{0,200}+$)",
+    r"[^\n]{0,200}+)[ \t]*+$",
     re.MULTILINE,
 )
-#: In characters, how long a note may be, and how near to an end those of one line and the first number are.
-_LONGEST, _NEAR = 4000, 600
+#: How near to an end of a text such lines, and the first number, are, and how long a note may be, in characters.
+_NEAR, _LONGEST = 600, 4000
 
 
 def bare(begun: str, ended: str) -> tuple[str, str]:
@@ -55,12 +51,12 @@ def _is_numbered(page: str) -> bool:
 
 def _unwrapped(page: str) -> str:
     """`page` without tags that only wrap, and without notes."""
-    if "\n<" in page or " <" in page:
-        page = _unnoted(_TAG.sub("", page))
-    if _SAID.search(page, 0, _NEAR):
-        page = _SAID.sub("", page[:_NEAR]) + page[_NEAR:]
-    if _SAID.search(page, len(page) - _NEAR):
-        page = page[:-_NEAR] + _SAID.sub("", page[-_NEAR:])
+    if "<" in page and "</" in page:
+        page = _unnoted(page)
+    if _AROUND.search(page, 0, _NEAR):
+        page = _AROUND.sub("", page[:_NEAR]) + page[_NEAR:]
+    if len(page) > _NEAR and _AROUND.search(page, len(page) - _NEAR):
+        page = page[:-_NEAR] + _AROUND.sub("", page[-_NEAR:])
     return page
 
 

@@ -16,7 +16,7 @@ _LONG = 40
 _ODD = bytes(set(range(0x20)) - set(b"\b\t\n\f\r\x1b"))
 #: How much of a text may be blanks where it could be base64.
 _BLANKS = 0.05
-_PUNCTUATION = re.compile(r"[{}()\[\];,=:&|!?<>+*.\\\"']")
+_PUNCTUATION = b"{}()[];,=:&|!?<>+*.\\\"'"
 
 
 def is_no_text(seen: Look, text: bytes) -> bool:
@@ -32,7 +32,7 @@ def _is_binary(seen: Look, text: bytes) -> bool:
 
 def _is_base64(seen: Look) -> bool:
     """Lines of its alphabet alone: long ones, or many that end as it pads them."""
-    told = _REMARK.sub("", seen.told)
+    told = _REMARK.sub("", seen.told) if "\n#" in seen.told else seen.told
     if told.count(" ") > len(told) * _BLANKS:
         return False
     lines = [line.strip() for line in told.split("\n")]
@@ -53,11 +53,12 @@ def _is_fragment(seen: Look) -> bool:
 
 
 def _is_minified(seen: Look) -> bool:
-    """Most of it one long line, full of punctuation and with few blanks."""
-    if max(map(len, seen.lines)) < LINE_CHARS:
+    """Most of it one long line, which then is in its middle, full of punctuation and with few blanks."""
+    middle = len(seen.page) // 2
+    end = seen.page.find("\n", middle)
+    longest = seen.page[seen.page.rfind("\n", 0, middle) + 1 : end if end >= 0 else None]
+    if len(longest) < max(middle, LINE_CHARS) or longest.lstrip()[:1] in "{[<":
         return False
-    longest = max(seen.page.split("\n"), key=len)
-    if len(longest) < len(seen.raw) // 2 or longest.lstrip()[:1] in "{[<":
-        return False
-    marks = len(_PUNCTUATION.findall(longest))
+    coded = longest.encode()
+    marks = len(coded) - len(coded.translate(None, _PUNCTUATION))
     return longest.count(" ") < len(longest) * 0.1 and marks > len(longest) * 0.12

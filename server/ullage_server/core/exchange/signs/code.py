@@ -38,6 +38,7 @@ _HARD_OPENS = re.compile(
     r"\n(?:\t++\S|[\w.]++[ \t]*+[?:]="
     r"|[ \t]*+(?:\}|#(?:include|define|ifn?def|if|elif|else|endif|pragma|undef)\b"
     r"|\(++[a-z][\w*!?-]{0,40}+ [^\n]{0,200}+(?<=[()])$"
+    r"|(?:SELECT|FROM|WHERE|JOIN|INSERT INTO|CREATE (?:TABLE|VIEW|INDEX|FUNCTION)|REVOKE|GRANT)\b"
     r"|(?:def|class|fn|func|import|from|return|if|for|while|const|let|var)\b[^\n]{0,121}+$"
     r"|[A-Za-z_]\w*+(?:=(?:['\"$]|\S*+$)| = [\w.]*+(?:(?<=\.\w)|[(\[{])|\([\w\"'$][^\n]{0,200}+(?<=\))$)"
     r"))[^\n]*+",
@@ -47,7 +48,6 @@ _HARD_OPENS = re.compile(
 _HARD = re.compile(
     r"(?:;$|\{$|//(?:(?<=\S //)|(?<=\S  //)|(?<=\t//)) |=>|->|::|==|!=|&&|\|\||\((?<=\w\()(?:\)|\w{1,40}+[,)=])"
     r"|\[(?<=\w\[)\w{1,40}+\]|\$\(|\$\{|:=|\)\)$"
-    r"|SELECT\b|FROM\b|WHERE\b|JOIN\b|INSERT INTO\b|CREATE (?:TABLE|VIEW|INDEX|FUNCTION)\b|REVOKE\b|GRANT\b"
     r")[^\n]*+",
     re.MULTILINE,
 )
@@ -73,11 +73,16 @@ def is_program(told: str) -> bool:
     # Each sign is looked for in what the ones before it left.
     rest, hard_opens = _HARD_OPENS.subn("", told)
     hard = hard_opens + count(_HARD, rest)
-    if hard < lines * min(some for _, some, _ in _SHARES):
+    if _is_enough(hard, hard, stepped, lines):
+        return True
+    if not _is_enough(lines, hard, stepped, lines):
         return False
     rest, opens = _OPENS.subn("", rest)
     rest, ends = _ENDS.subn("", rest)
-    signs = hard_opens + opens + ends + count(_HARD, rest)
+    return _is_enough(hard_opens + opens + ends + count(_HARD, rest), hard, stepped, lines)
+
+
+def _is_enough(signs: int, hard: int, stepped: int, lines: int) -> bool:
     return any(
         signs >= lines * most and hard >= lines * some and stepped >= lines * inner
         for most, some, inner in _SHARES

@@ -14,7 +14,7 @@ _SIGNED = re.compile(r"\n(?=[+\- @\\]|diff -|Index: |index )")
 def is_diff(seen: Look, text: bytes) -> bool:
     """Whether hunks are there, whose lines open with a sign or a blank, and make most of what follows."""
     told = seen.page
-    if "\n@@ -" not in told and "\ndiff --git " not in told:
+    if not ("@" in told and "\n@@ -" in told) and "\ndiff --git " not in told:
         return False
     file = _FILE.search(told)
     if file is None:

@@ -13,7 +13,7 @@ _FENCE = re.compile(r"\n[ \t]{0,12}+(?:`{3,4}+(?!`)|~{3,4}+(?!~))([^\n]*+)")
 
 def outside_fences(seen: Look) -> str:
     """The page of `seen` without what stands in a fence."""
-    if "```" not in seen.page and "~~~" not in seen.page:
+    if not ("`" in seen.page and "```" in seen.page) and not ("~" in seen.page and "~~~" in seen.page):
         return seen.page
     return _outside(seen.page[: seen.tail_at]) + _outside(seen.page[seen.tail_at :])
 

@@ -34,7 +34,10 @@ def is_keyed(seen: Look, text: bytes) -> bool:
 
 def is_settings(lines: list[str]) -> bool:
     """Whether `lines`, none of them blank, are those of settings."""
-    told = _COMMENT.sub("", as_told(lines))
+    told = as_told(lines)
+    if "\n[" not in told and " [" not in told and told.count(": ") + told.count(":\n") < 2:
+        return False
+    told = _COMMENT.sub("", told)
     own = told[1:].split("\n")
     return len(own) >= 2 and ((("\n[" in told or "  [" in told) and _is_sectioned(own)) or _is_stepped(told, own))
 

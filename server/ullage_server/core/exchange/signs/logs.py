@@ -14,7 +14,8 @@ _COMMIT = re.compile(r"\n(?:\* )?commit [0-9a-f]{7,40}\b")
 _FRAME = re.compile(r"\n(?:[ \t]++(?:at \S|File \"|-->|[|│] ++[\^~])|-->|[ \t>]*+\d{1,5}+ *+[|│]|(?:E|>) {2})")
 _LABEL = re.compile(r"\n\[[\w:./@-]{1,40}+\]\s++\S")
 _FOUND = re.compile(
-    r"\n(?:\d{1,7}[:-](?=\s|\S*?[A-Za-z#/])|[^\s:-]++(?:[:-][^\s:-]*+)*?[:-]\d{1,7}+[:-]|[\w./@+-]++(?<=\w):)"
+    r"\n(?:\d{1,7}[:-](?=\s|\S*?[A-Za-z#/])"
+    r"|[^ \t\n:-]++(?:[:-][^ \t\n:-]*+)*?[:-]\d{1,7}+[:-]|[\w./@+-]++(?<=\w):)"
 )
 _PATH = re.compile(r"\n[ \t]*+[│├└─ |`+\u00a0-]*+[\w.@+~#,=\[\]()/ -]++$", re.MULTILINE)
 #: A name of a file or of a test, and what joins its parts.
@@ -40,7 +41,7 @@ def is_log(seen: Look, text: bytes) -> bool:
 
 
 def _is_report(seen: Look) -> bool:
-    """Whether records are most of it, or lines that only a report of a run has open and close it or run on."""
+    """Whether records are most of it, or what only a report of a run has opens and closes it, or runs through it."""
     outside = outside_fences(seen)
     lines = seen.lines if outside is seen.page else told_of(outside)
     runs, records = found(as_told(lines))

@@ -26,7 +26,7 @@ def is_markup(seen: Look, text: bytes) -> bool:
     if any(_HTML.match(line.lstrip()) for line in seen.lines[:5]):
         return sum("<" in line for line in seen.lines) > len(seen.lines) * 0.3
     page = outside_fences(seen)
-    headings = sum(_is_heading(found, page) for found in _ATX.finditer(page))
+    headings = sum(_is_heading(found, page) for found in _ATX.finditer(page)) if "#" in page else 0
     if headings + sum(_is_title(found, page) for found in _UNDERLINE.finditer(page)) < _HEADINGS:
         return False
     # Comments of a script look like headings; the lines around them do not.

@@ -17,7 +17,7 @@ _TIME = (
 _RUNS = (
     r"===++ \S[^\n]*+(?<====)$|___++ \S[^\n]*+(?<=___)$|_ _ _ _ _ _ _ _ ",  # banners
     r"collected \d++ items?\b|E   ++\S",  # pytest
-    r"(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b[^\n]{0,20}? [^\s:]++(?:::|(?<=\.py)\b)",
+    r"(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b[^\n]{0,20}? [^ \t\n:]++(?:::|(?<=\.py)\b)",
     r"FAIL: \w++ \(|ERROR: \w++ \(|Ran \d++ tests? in ",  # unittest
     r"Traceback \(most recent call last\)|File \"[^\"\n]++\", line \d",  # Python
     r"--- (?:PASS|FAIL|SKIP): |=== (?:RUN|CONT|PAUSE|NAME) |ok\s++\S++\s++[\d(]|FAIL\s++\S++\s++[\d(]",  # Go
@@ -31,12 +31,7 @@ _RUNS = (
     r"Test Suites?: |Tests: ++\d|\d++ (?:passed|failed|errors?|warnings?)\b|Found \d++ errors?\b",
     r"make(?:\[\d\])?: |ninja: |npm (?:ERR!|error|warn) |BUILD (?:SUCCESS|FAIL)|\[\d++/\d++\] |\[ *+\d++%\] ",
     r"FAIL(?:ED)?(?: \(|$)|OK(?: \(|$)|(?:Success|Done|Finished)\b[^\n]{0,80}?[.!\d]s?$|Process exited"
-    r"|exit code:? \d",
-    # a class of errors, a place in a file
-    r"(?:Uncaught )?[\w.$]++(?:(?<=Error|Panic)|(?<=Exception))(?: \[\w++\])?(?:: |$)",
-    r"[^\s:(]++(?:: In (?:member )?function |(?<=\.py) [.FEsxX]++\s|(?<=\.py):\d++: ?\w*+$"
-    r"|(?<=\.go):\d++(?: \+0x|$|: )|(?::\d++){1,2}+: (?:fatal )?(?:error|warning|note|remark)\b|:\d++:\d++: \S"
-    r"|\(\d++,\d++\): (?:fatal )?(?:error|warning|note|remark)\b)",
+    r"|exit code:? \d|Uncaught \w",
 )
 #: Lines that are records of some sort, or what a search found.
 _RECORDS = (
@@ -58,19 +53,29 @@ _RECORDS = (
     r"commit [0-9a-f]{7,40}+\b|Author(?:Date)?: |Commit(?:Date)?: |Date: ++[A-Z0-9]|Merge: ",  # commits
     r"[0-9a-f]{7,12}+ (?:\([^)\n]++\) )?\S",
     r"[*|\\/_][*|\\/_ ]*+(?:commit [0-9a-f]{7,40}+\b|(?:Author|Date|Merge): |(?<= )[0-9a-f]{7,12}+ )",
-    r"\d++:\d++ ++\S|[^\s:(]++(?::\d++(?::\d++)?[:\-]|\(\d++,\d++\):)",  # a place in a file
+    r"\d++:\d++ ++\S",  # a place in the file named above
 )
+#: What opens with a word: for the run of a program a class of errors, or a place in a file and a word on it.
+_RUN_WORD = (
+    r"(?:(?<=Error|Panic)|(?<=Exception))(?: \[\w++\])?(?:: |$)",
+    r": In (?:member )?function |(?<=\.py) [.FEsxX]++\s|(?<=\.py):\d++: ?\w*+$|(?<=\.go):\d++(?: \+0x|$|: )",
+    r"(?::\d++(?::\d++)?|\(\d++,\d++\)): (?:fatal )?(?:error|warning|note|remark)\b|:\d++:\d++: \S",
+)
+#: And else any place in a file.
+_WORD = r":\d++(?::\d++)?[:\-]|\(\d++,\d++\):"
 _LINE = re.compile(
-    rf"\n[ \t]*+(?:(?P<run>{'|'.join(_RUNS)})|{'|'.join(_RECORDS)})[^\n]*+",
+    rf"\n[ \t]*+(?:(?P<run>{'|'.join(_RUNS)})|{'|'.join(_RECORDS)}"
+    rf"|[^ \t\n:(]++(?:(?P<place>{'|'.join(_RUN_WORD)})|{_WORD}))[^\n]*+",
     re.MULTILINE,
 )
-#: What stands in such a line, or ends it.
-_RESULT = re.compile(
-    r"(?:\.\.\. ?(?:ok|FAILED|passed|ignored|done|skipped)\b|PASSED\b|FAILED\b|SKIPPED\b|ERROR\b|XFAIL\b"
-    r"|line (?<= line )\d++[.,])[^\n]*+"
+#: What ends such a line, or stands in it: each opens with what it is, which is found fast.
+_RESULTS = (
+    re.compile(r"\.\.\. ?(?:ok|FAILED|passed|ignored|done|skipped)\b[^\n]*+"),
+    re.compile(r"E(?:D\b(?<=PASSED|FAILED|KIPPED)|RROR\b)[^\n]*+"),
+    re.compile(r"line (?<= line )\d++[.,][^\n]*+"),
 )
 #: A host, a service or a job before the clock; and what any clock has.
-_LATER = re.compile(r"\n(?:[^\s|]++[ |\t]{1,3}+){1,4}?" + _TIME + r"[^\n]*+")
+_LATER = re.compile(r"\n(?:[^ |\t\n]++[ |\t]{1,3}+){1,4}?" + _TIME + r"[^\n]*+")
 _CLOCK = re.compile(r":(?<=\d\d:)\d\d")
 
 
@@ -87,7 +92,7 @@ def found(told: str) -> Found:
 
     def take(line: re.Match[str]) -> str:
         nonlocal runs, records
-        runs += line.lastgroup == "run"
+        runs += line.lastgroup is not None
         records += 1
         return ""
 
@@ -95,4 +100,4 @@ def found(told: str) -> Found:
     if _CLOCK.search(rest):
         rest, later = _LATER.subn("", rest)
         records += later
-    return Found(runs, records + count(_RESULT, rest))
+    return Found(runs, records + sum(count(result, rest) for result in _RESULTS))

@@ -19,7 +19,8 @@ _DRAWN = re.compile(r"\n[ \t]*+[│┃║┌┐└┘├┤┬┴┼─━═╔
 #: A tree of files has branches, and no row of it is closed.
 _BRANCH = re.compile(r"\n[ │\u00a0]*+[├└]─")
 _RULE = re.compile(r"\s*+(?:[-=]{2,}+ {1,40}+){1,40}+[-=]{2,}+")
-_GAP = re.compile(r"\n[ \t]*+(?:\S++ (?=\S))*+\S++(?:\t| {2})")
+#: Behind what a line begins with.
+_GAP = re.compile(r"(?:  |\t)[^\n]*+")
 #: For each character: 1 where it is a blank, else 0.
 _BLANK = bytes(byte == ord(" ") for byte in range(256))
 
@@ -49,7 +50,7 @@ def _is_separated(seen: Look) -> bool:
         fields, rows = Counter(counts).most_common(1)[0]
         if counts[0] == max(counts) > least + 1:
             # Under a head of all names a row may lack its last fields.
-            rows = sum(least < count for count in counts)
+            rows = sum(least < number for number in counts)
             fields = counts[0]
         if fields > least and rows >= len(lines) * 0.85 and not (mark in "\t|" and _is_record(seen)):
             return True
@@ -81,10 +82,7 @@ def _is_row(seen: Look, mark: str) -> bool:
 def _is_aligned(seen: Look) -> bool:
     """Columns under one another: blanks that run down through all rows, and words on both sides of them."""
     lines = seen.lines
-    words = "\n".join(map(str.lstrip, lines))
-    if words.count("  ") + words.count("\t") < len(lines) * 0.7:
-        return False
-    parted = count(_GAP, seen.told)
+    parted = count(_GAP, "\n".join(map(str.lstrip, lines)))
     if any(map(_RULE.fullmatch, lines[:3])) and parted >= len(lines) * 0.7:
         return not _is_record(seen)
     return (
