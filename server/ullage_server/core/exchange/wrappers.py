@@ -29,12 +29,14 @@ _AROUND = re.compile(
 )
 #: How near to an end of a text such lines, and the first number, are, and how long a note may be, in characters.
 _NEAR, _LONGEST = 600, 4000
+#: How much of a text tells whether its lines are numbered, in characters.
+_ENOUGH = 3000
 
 
 def bare(begun: str, ended: str) -> tuple[str, str]:
     """A text's beginning and end, each line behind a line feed, without what was put around them."""
     begun, ended = _unwrapped(begun), _unwrapped(ended)
-    if not _NUMBERED.search(begun, 0, _NEAR) or not _is_numbered(begun + ended):
+    if not _NUMBERED.search(begun, 0, _NEAR) or not _is_numbered(begun[:_ENOUGH]):
         return begun, ended
     number = _NUMBERED if _CLOSE.search(begun + ended) else _APART
     return _unwrapped(number.sub("\n", begun)), _unwrapped(number.sub("\n", ended))

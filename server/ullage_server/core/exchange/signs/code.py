@@ -2,7 +2,7 @@
 
 import re
 
-from ..look import Look, as_told, count
+from ..look import Look, count
 
 #: Lines that open as statements, declarations or comments do.
 _OPENS = re.compile(
@@ -68,7 +68,7 @@ def is_program(told: str) -> bool:
     told = _COMMENT.sub("", told)
     lines = told.count("\n")
     if lines < 2:
-        return lines == 1 and bool(_hard(told) and _OPENS.match(told))
+        return lines == 1 and bool(_OPENS.match(told) and (_HARD_OPENS.match(told) or _HARD.search(told)))
     stepped = told.count("\n ") + told.count("\n\t")
     # Each sign is looked for in what the ones before it left.
     rest, hard_opens = _HARD_OPENS.subn("", told)
@@ -89,11 +89,8 @@ def _is_enough(signs: int, hard: int, stepped: int, lines: int) -> bool:
     )
 
 
-def is_statement(line: str) -> bool:
-    """Whether a line says by itself that it is of a program."""
-    told = as_told([line.rstrip()])
-    return _hard(told) or bool(_OPENS.match(told))
-
-
-def _hard(told: str) -> bool:
-    return bool(_HARD_OPENS.search(told) or _HARD.search(told))
+def is_statement(page: str, start: int, end: int) -> bool:
+    """Whether the line of `page` from the line feed at `start` to `end` says by itself that it is of a program."""
+    return bool(
+        _HARD_OPENS.match(page, start, end) or _OPENS.match(page, start, end) or _HARD.search(page, start, end)
+    )

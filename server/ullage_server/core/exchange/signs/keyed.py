@@ -29,12 +29,11 @@ _PROGRAM = (";", "{", "(", ")", "}")
 
 def is_keyed(seen: Look, text: bytes) -> bool:
     """Whether nearly all lines are keys with values, entries of a list, or sections."""
-    return is_settings(seen.lines)
+    return is_settings(seen.told)
 
 
-def is_settings(lines: list[str]) -> bool:
-    """Whether `lines`, none of them blank, are those of settings."""
-    told = as_told(lines)
+def is_settings(told: str) -> bool:
+    """Whether the lines of `told`, none of them blank, are those of settings."""
     if "\n[" not in told and " [" not in told and told.count(": ") + told.count(":\n") < 2:
         return False
     told = _COMMENT.sub("", told)

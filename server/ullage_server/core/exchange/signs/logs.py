@@ -41,7 +41,7 @@ def is_log(seen: Look, text: bytes) -> bool:
 
 
 def _is_report(seen: Look) -> bool:
-    """Whether records are most of it, or what only a report of a run has opens and closes it, or runs through it."""
+    """Whether records are most of it, or what only a report of a run has is at both ends, or all through it."""
     outside = outside_fences(seen)
     lines = seen.lines if outside is seen.page else told_of(outside)
     runs, records = found(as_told(lines))

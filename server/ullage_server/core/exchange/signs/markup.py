@@ -30,9 +30,9 @@ def is_markup(seen: Look, text: bytes) -> bool:
     if headings + sum(_is_title(found, page) for found in _UNDERLINE.finditer(page)) < _HEADINGS:
         return False
     # Comments of a script look like headings; the lines around them do not.
-    others = told_of(_UNDERLINE.sub("", _ATX.sub("", page)))
-    told = as_told(others)
-    if is_settings(others):
+    told = seen.told if page is seen.page else as_told(told_of(page))
+    told = _UNDERLINE.sub("", _ATX.sub("", told))
+    if is_settings(told):
         return False
     if _DIRECTIVE.search(told):
         told = _HELD.sub("", told)
@@ -43,9 +43,10 @@ def _is_heading(found: re.Match[str], page: str) -> bool:
     """A line of marks and words that is none of several comments; below a lone mark stands no program."""
     if len(found[1]) > 1 or found[2]:
         return len(found[1]) > 1
-    end = page.find("\n", found.end() + 1)
-    below = page[found.end() + 1 : end if end >= 0 else None]
-    return not below.strip() or (_is_below_blank(found, page) and not is_statement(below))
+    start = found.end()
+    end = page.find("\n", start + 1)
+    end = end if end >= 0 else len(page)
+    return not page[start:end].strip() or (_is_below_blank(found, page) and not is_statement(page, start, end))
 
 
 def _is_title(found: re.Match[str], page: str) -> bool:

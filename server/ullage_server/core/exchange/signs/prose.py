@@ -8,7 +8,7 @@ from ..look import Look, count
 _LETTERS = string.ascii_letters.encode()
 _WIDE = re.compile(r"[^\x00-\x7f]+")
 #: Pictures stand for words.
-_PICTURES = range(0x1F300, 0x1FB00)
+_PICTURE = re.compile(r"[\U0001f300-\U0001faff]")
 _END = re.compile(r"[.!?…:;,。！？，、；：](?:(?<=[。！？，、；：])|[\"'”’»)\]*_`]{0,3}+(?:\s|\Z))")
 
 
@@ -19,10 +19,7 @@ def is_prose(seen: Look, text: bytes) -> bool:
 
 def _letters(told: str) -> int:
     """How many characters are letters of any script, or pictures."""
-    ascii = told.encode("ascii", "ignore")
-    wide = "".join(_WIDE.findall(told)) if len(ascii) < len(told) else ""
-    return (
-        len(ascii)
-        - len(ascii.translate(None, _LETTERS))
-        + sum(character.isalpha() or ord(character) in _PICTURES for character in wide)
-    )
+    plain = told.encode("ascii", "ignore")
+    wide = "".join(_WIDE.findall(told)) if len(plain) < len(told) else ""
+    wide_letters = sum(map(str.isalpha, wide)) + count(_PICTURE, wide)
+    return len(plain) - len(plain.translate(None, _LETTERS)) + wide_letters

@@ -85,9 +85,9 @@ def _is_aligned(seen: Look) -> bool:
     parted = count(_GAP, "\n".join(map(str.lstrip, lines)))
     if any(map(_RULE.fullmatch, lines[:3])) and parted >= len(lines) * 0.7:
         return not _is_record(seen)
-    return (
-        parted >= len(lines) * 0.75 and _rivers(lines) >= (2 if len(lines) > _FEW else 3) and not _is_record(seen)
-    )
+    if parted < len(lines) * 0.75 or _is_record(seen):
+        return False
+    return _rivers(lines) >= (2 if len(lines) > _FEW else 3)
 
 
 def _rivers(lines: list[str]) -> int:
