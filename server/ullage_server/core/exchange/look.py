@@ -7,6 +7,7 @@ size. What a terminal or a harness puts around a text (colours, line numbers, wr
 import re
 from typing import NamedTuple
 
+from .fences import outside_fences
 from .wrappers import bare
 
 #: How much of the beginning and of the end is looked at, in bytes.
@@ -21,15 +22,16 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\
 class Look(NamedTuple):
     """What is seen of a text: `page` is all its lines, `told`, or `lines`, those that are told by their signs.
 
-    In a page each line stands behind a line feed, so that a sign that opens with one is tried once a line. From
-    `tail_at` on, `page` is of the text's end. `raw` is the text's beginning as it stands but for colours, `first`
-    and `last` its first and last characters that are not blank.
+    In a page each line stands behind a line feed, so that a sign that opens with one is tried once a line. `outside`
+    and `said` are `page` and `told` without what stands in a document's code fences. `raw` is the text's beginning
+    as it stands but for colours, `first` and `last` its first and last characters that are not blank.
     """
 
     page: str
-    tail_at: int
     told: str
     lines: list[str]
+    outside: str
+    said: str
     raw: str
     first: str
     last: str
@@ -41,10 +43,12 @@ def look(text: bytes) -> Look:
     head, tail = (text, b"") if whole else (_to_line_end(text[:HEAD_BYTES]), _from_line_start(text[-TAIL_BYTES:]))
     raw = _plain(head.decode(errors="ignore").removeprefix("\ufeff"))
     begun, ended = bare(_page(raw), _page(_plain(tail.decode(errors="ignore"))) if tail else "")
-    page = begun + ended
+    page, outside = begun + ended, outside_fences(begun) + outside_fences(ended)
     lines = told_of(page)
+    told = as_told(lines)
+    said = told if len(outside) == len(page) else as_told(told_of(outside))
     end = text[-200:].decode(errors="ignore").rstrip()
-    return Look(page, len(begun), as_told(lines), lines, raw, raw[:400].lstrip()[:200], end)
+    return Look(page, told, lines, outside, said, raw, raw[:400].lstrip()[:200], end)
 
 
 def told_of(page: str) -> list[str]:

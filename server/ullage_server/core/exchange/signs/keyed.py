@@ -24,21 +24,29 @@ _CLOSED = re.compile(r"\n[ \t]*+[\]}\"']{1,3}+,?$", re.MULTILINE)
 _COMMENT = re.compile(r"\n[ \t]*+[#;][^\n]*+")
 #: More words in a line make a sentence.
 _WORDS = 8
+#: What steps in is told by what stands above it: how much of a text is looked at in one piece, in characters.
+_PIECE = 3000
 _PROGRAM = (";", "{", "(", ")", "}")
 
 
 def is_keyed(seen: Look, text: bytes) -> bool:
     """Whether nearly all lines are keys with values, entries of a list, or sections."""
-    return is_settings(seen.told)
+    return is_settings(seen.told, seen.page)
 
 
-def is_settings(told: str) -> bool:
-    """Whether the lines of `told`, none of them blank, are those of settings."""
+def is_settings(told: str, page: str) -> bool:
+    """Whether the lines of `told`, none of them blank, are those of settings; `page` is what they are taken from."""
     if "\n[" not in told and " [" not in told and told.count(": ") + told.count(":\n") < 2:
         return False
     told = _COMMENT.sub("", told)
-    own = told[1:].split("\n")
-    return len(own) >= 2 and ((("\n[" in told or "  [" in told) and _is_sectioned(own)) or _is_stepped(told, own))
+    lines = told[1:].split("\n")
+    if len(lines) < 2:
+        return False
+    return (("\n[" in told or " [" in told) and _is_sectioned(lines)) or (
+        told.count("\n ") >= len(lines) * 0.25
+        and count(_YAML_KEY, told) >= max(len(lines) * 0.1, 2)
+        and _is_stepped(page[:_PIECE])
+    )
 
 
 def _is_sectioned(lines: list[str]) -> bool:
@@ -60,9 +68,10 @@ def _at_edge(lines: list[str]) -> list[str]:
     return [line for line in lines if line[edge].strip()]
 
 
-def _is_stepped(told: str, lines: list[str]) -> bool:
+def _is_stepped(page: str) -> bool:
     """Keys with a colon, that step in; a block of text may stand under one."""
-    if told.count("\n ") < len(lines) * 0.25 or count(_YAML_KEY, told) < max(len(lines) * 0.1, 2):
+    lines = [line.rstrip() for line in _COMMENT.sub("", page).split("\n") if line.strip()]
+    if not lines:
         return False
     at_edge = _at_edge(lines)
     if count(_EDGE, as_told(at_edge)) < len(at_edge) * 0.95:

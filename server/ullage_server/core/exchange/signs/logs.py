@@ -2,8 +2,7 @@
 
 import re
 
-from ..look import Look, as_told, count, told_of
-from .fences import outside_fences
+from ..look import Look, as_told, count
 from .records import found
 
 #: How many lines at either end may hold what opens or closes a report.
@@ -15,7 +14,7 @@ _FRAME = re.compile(r"\n(?:[ \t]++(?:at \S|File \"|-->|[|│] ++[\^~])|-->|[ \t>
 _LABEL = re.compile(r"\n\[[\w:./@-]{1,40}+\]\s++\S")
 _FOUND = re.compile(
     r"\n(?:\d{1,7}[:-](?=\s|\S*?[A-Za-z#/])"
-    r"|[^ \t\n:-]++(?:[:-][^ \t\n:-]*+)*?[:-]\d{1,7}+[:-]|[\w./@+-]++(?<=\w):)"
+    r"|[^ \t\n:-]++(?:[:-][^ \t\n:-]*+)*?[:-]\d{1,7}+[:-]|[\w.@+-]*+/[\w./@+-]++:)"
 )
 _PATH = re.compile(r"\n[ \t]*+[│├└─ |`+\u00a0-]*+[\w.@+~#,=\[\]()/ -]++$", re.MULTILINE)
 #: A name of a file or of a test, and what joins its parts.
@@ -42,11 +41,10 @@ def is_log(seen: Look, text: bytes) -> bool:
 
 def _is_report(seen: Look) -> bool:
     """Whether records are most of it, or what only a report of a run has is at both ends, or all through it."""
-    outside = outside_fences(seen)
-    lines = seen.lines if outside is seen.page else told_of(outside)
-    runs, records = found(as_told(lines))
+    lines = seen.said.split("\n")[1:]
+    runs, records = found(seen.said)
     if runs < 2 or records >= len(lines) * 0.5:
-        return records >= len(lines) * 0.5
+        return records >= max(len(lines) * 0.5, 1)
     at_ends = found(as_told(lines[:_ENDS])).runs and found(as_told(lines[-_ENDS:])).runs
     return runs >= len(lines) * (0.04 if at_ends else 0.12)
 

@@ -2,9 +2,8 @@
 
 import re
 
-from ..look import Look, as_told, told_of
+from ..look import Look
 from .code import is_program, is_statement
-from .fences import outside_fences
 from .keyed import is_settings
 
 _HEADINGS = 2
@@ -25,14 +24,13 @@ def is_markup(seen: Look, text: bytes) -> bool:
     """Whether headings divide it, and what stands between them is no program."""
     if any(_HTML.match(line.lstrip()) for line in seen.lines[:5]):
         return sum("<" in line for line in seen.lines) > len(seen.lines) * 0.3
-    page = outside_fences(seen)
+    page = seen.outside
     headings = sum(_is_heading(found, page) for found in _ATX.finditer(page)) if "#" in page else 0
     if headings + sum(_is_title(found, page) for found in _UNDERLINE.finditer(page)) < _HEADINGS:
         return False
     # Comments of a script look like headings; the lines around them do not.
-    told = seen.told if page is seen.page else as_told(told_of(page))
-    told = _UNDERLINE.sub("", _ATX.sub("", told))
-    if is_settings(told):
+    told = _UNDERLINE.sub("", _ATX.sub("", seen.said))
+    if is_settings(told, told):
         return False
     if _DIRECTIVE.search(told):
         told = _HELD.sub("", told)
