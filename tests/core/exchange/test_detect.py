@@ -97,6 +97,31 @@ CLEAR = {
         * 6,
         "STRUCTURED",
     ),
+    "settings that are mostly a block of text": (
+        "name: ebb\non:\n  flow:\n    level: 3\njobs:\n  tide:\n    env:\n"
+        + "".join(f"      LAMP_{n}: {n}\n" for n in range(24))
+        + "    steps:\n      - name: Lamps\n        run: |\n"
+        + "          lamps on && oars --out $HOME (all of them);\n" * 60
+        + "  after:\n    steps:\n      - name: Night\n        run: lamps off\n",
+        "STRUCTURED",
+    ),
+    "source under a long licence": (
+        "".join(
+            f"// You may copy clause {n} of this, in whole or in part, without any warranty.\n" for n in range(9)
+        )
+        + CODE,
+        "CODE",
+    ),
+    "a script whose help comes first": (
+        "<#\n.SYNOPSIS\nTells the tide.\n.DESCRIPTION\n"
+        + "It asks the harbour for its level, waits for the answer, and says it in words.\n" * 30
+        + "#>\nparam (\n    [string]$Harbour\n)\n$level = Get-Level $Harbour\nWrite-Output $level\n",
+        "CODE",
+    ),
+    "names of a module with their types": (
+        "import sys\nfrom typing import Final\n\n" + "".join(f"TIDE_{n}: Final[int]\n" for n in range(30)),
+        "CODE",
+    ),
     "columns set to the right": (
         "Harbour        Boats   Free  Used Berths\n"
         + "".join(f"north-{n:<8} {n * 37:5} {n * 613:6} {n * 7 % 100:4}% /quay/{n}\n" for n in range(40)),
@@ -137,7 +162,28 @@ def test_what_is_clear_is_told_however_it_is_wrapped(name: str, how: str) -> Non
 
 
 #: Lines on which a pattern whose parts overlap tries every way to part them.
-PARTED = ("|", "a|", "a| ", "a ", "a/", "1:", "[", "-=", "\t", "_ ", "(a", r"\"", "a::", r"*|\/", "= ", ")", "a\n")
+PARTED = (
+    "|",
+    "a|",
+    "a| ",
+    "a ",
+    "a/",
+    "1:",
+    "[",
+    "-=",
+    "\t",
+    "_ ",
+    "(a",
+    r"\"",
+    "a::",
+    r"*|\/",
+    "= ",
+    ")",
+    "a\n",
+    "# ",
+    "PASSED ",
+    "at :1",
+)
 
 
 @pytest.mark.timeout(10)

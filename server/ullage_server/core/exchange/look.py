@@ -22,9 +22,9 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\
 class Look(NamedTuple):
     """What is seen of a text: `page` is all its lines, `told`, or `lines`, those that are told by their signs.
 
-    In a page each line stands behind a line feed, so that a sign that opens with one is tried once a line. `outside`
-    and `said` are `page` and `told` without what stands in a document's code fences. `raw` is the text's beginning
-    as it stands but for colours, `first` and `last` its first and last characters that are not blank.
+    In a page each line stands behind a line feed, so that a sign that opens with one is tried once a line.
+    `outside` and `said` are `page` and `told` without what stands in a document's code fences. `raw` is the text's
+    beginning as it stands but for colours, `first` and `last` its first and last characters that are not blank.
     """
 
     page: str

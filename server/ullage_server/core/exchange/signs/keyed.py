@@ -35,7 +35,7 @@ def is_keyed(seen: Look, text: bytes) -> bool:
 
 
 def is_settings(told: str, page: str) -> bool:
-    """Whether the lines of `told`, none of them blank, are those of settings; `page` is what they are taken from."""
+    """Whether the lines of `told`, none of them blank, are those of settings; `page` is where they are from."""
     if "\n[" not in told and " [" not in told and told.count(": ") + told.count(":\n") < 2:
         return False
     told = _COMMENT.sub("", told)
