@@ -1,11 +1,9 @@
-"""Exchanges: what core needs of one, and what it decided.
-
-A message's text is taken as the bytes it is on the wire, where they are UTF-8 already: to decode and encode a long
-text costs more than to cut it.
-"""
+"""Exchanges: what core needs of one, and what it decided. Their messages are those of `raw`: texts are bytes."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
+
+from google.protobuf.message import Message
 
 from ullage.v1 import exchange_pb2
 
@@ -13,8 +11,7 @@ from ..core.errors import Reason, Refusal, invalid
 from ..core.exchange.compact import Compacted, SourceText
 from ..core.exchange.digest import Digest
 from ..core.exchange.verdict import TextVerdict
-
-_LENGTH_BITS = 7
+from .raw import LONG_TEXTS, raw, utf8
 
 #: How many blocks, and parts of results, an exchange has at most. Real ones have some hundreds; sixteen mebibytes
 #: hold millions, and each costs work and a verdict in the ledger.
@@ -88,28 +85,30 @@ def put_cuts(exchange: exchange_pb2.Exchange, texts: list[SourceText], compacted
     for number, text in compacted.cuts.items():
         place = texts[number]
         if place.in_results:
-            exchange.results[place.block].tool_result.parts[place.part].text = text.decode()
+            exchange.results[place.block].tool_result.parts[place.part].text = text  # type: ignore[assignment]  # raw
         else:
-            exchange.assistant[place.block].text.text = text.decode()
+            exchange.assistant[place.block].text.text = text  # type: ignore[assignment]  # raw
 
 
 def edits_to(texts: list[SourceText], compacted: Compacted) -> list[exchange_pb2.Edit]:
     """The cut texts with their places."""
     return [
-        exchange_pb2.Edit(
+        _EDIT(
             in_results=texts[number].in_results,
             block=texts[number].block,
             part=texts[number].part,
-            text=text.decode(),
+            text=text,  # type: ignore[arg-type]  # raw
         )
         for number, text in compacted.cuts.items()
     ]
 
 
-def verdicts_to(verdicts: Iterable[TextVerdict]) -> list[exchange_pb2.TextVerdict]:
-    """What was decided, as the wire shows it."""
+def verdicts_to(
+    verdicts: Iterable[TextVerdict], kind: type[exchange_pb2.TextVerdict] = exchange_pb2.TextVerdict
+) -> list[exchange_pb2.TextVerdict]:
+    """What was decided, as the wire shows it, in messages of the class `kind`."""
     return [
-        exchange_pb2.TextVerdict(
+        kind(
             in_results=verdict.in_results,
             block=verdict.block,
             part=verdict.part,
@@ -125,6 +124,7 @@ def verdicts_to(verdicts: Iterable[TextVerdict]) -> list[exchange_pb2.TextVerdic
     ]
 
 
+_EDIT, RAW_VERDICT = raw(exchange_pb2.Edit), raw(exchange_pb2.TextVerdict)
 _THINKING = {"thinking", "redacted_thinking"}
 
 
@@ -138,15 +138,14 @@ def _kind(block: exchange_pb2.Block, field: str, number: int) -> str:
 def _feed(digest: Digest, block: exchange_pb2.Block, kind: str) -> bytes:
     """Feeds a block of the reply to `digest`; gives its text where it is one."""
     if kind == "text":
-        text = text_bytes(block.text)
+        text = utf8(block.text.text)
         digest.kind(b"T")
         digest.field(text)
         return text
     digest.kind(_KIND_BYTES[kind])
     content = getattr(block, kind)
     for field in _FIELDS[kind]:
-        value = getattr(content, field)
-        digest.field(value if isinstance(value, bytes) else value.encode())
+        digest.field(_bytes(content, field))
     return b""
 
 
@@ -161,7 +160,7 @@ def _feed_result(
     for place, part in enumerate(result.parts):
         kind = part.WhichOneof("content")
         if kind == "text":
-            text = text_bytes(part)
+            text = utf8(part.text)
             digest.kind(b"T")
             digest.field(text)
             if text:
@@ -169,30 +168,17 @@ def _feed_result(
         elif kind == "attachment":
             digest.kind(b"A")
             for name in _FIELDS["image"]:
-                value = getattr(part.attachment, name)
-                digest.field(value if isinstance(value, bytes) else value.encode())
+                digest.field(_bytes(part.attachment, name))
         else:
             raise invalid(field, f"{field}[{number}].parts[{place}] holds neither a text nor an attachment")
 
 
-def text_bytes(message: exchange_pb2.Text | exchange_pb2.Part) -> bytes:
-    """The text of `message`, its field 1, in UTF-8; the same as encoding it, without decoding it first."""
-    wire = message.SerializeToString()
-    if wire[:1] != _TEXT_TAG:
-        return b""
-    length = shift = 0
-    at = 1
-    while True:
-        byte = wire[at]
-        at += 1
-        length |= (byte & 0x7F) << shift
-        shift += _LENGTH_BITS
-        if byte < 0x80:
-            return wire[at : at + length]
+def _bytes(message: Message, field: str) -> bytes:
+    value = getattr(message, field)
+    if isinstance(value, str):
+        return value.encode()
+    return utf8(value) if field in LONG_TEXTS else cast("bytes", value)
 
-
-#: Field 1, with a length.
-_TEXT_TAG = b"\x0a"
 
 _KIND_BYTES = {
     "thinking": b"K",

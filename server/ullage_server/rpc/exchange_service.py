@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from ullage.v1.run_service_pb2 import CompactExchangeRequest, CompactExchangeResponse
 
-from ..convert.exchange import Fields, Source, edits_to, verdicts_to
+from ..convert.exchange import RAW_VERDICT, Fields, Source, edits_to, verdicts_to
+from ..convert.raw import raw
 from ..core.domain import check_turn
 from ..core.exchange.turn import check_rules, compact_turn
 from ..core.exchange.wave import check_wave
@@ -15,6 +16,7 @@ from ..core.state import State
 from ..store.ledger import Ledger
 from .exchange_work import Worker
 
+_RESPONSE = raw(CompactExchangeResponse)
 _FIELDS = Fields("exchange.assistant", "exchange.results")
 
 
@@ -50,10 +52,10 @@ class ExchangeService:
             return compact_turn(run, turn, (source.digest, digest), compacted, recorded, self._now())
 
         outcome = await self._ledger.command(run_id, decide)
-        return CompactExchangeResponse(
+        return _RESPONSE(
             exchange=None if request.edits_only else exchange,
             edits=edits_to(source.texts, compacted) if request.edits_only else (),
-            verdicts=verdicts_to(compacted.verdicts),
+            verdicts=verdicts_to(compacted.verdicts, RAW_VERDICT),
             source_bytes=compacted.source_bytes,
             result_bytes=compacted.result_bytes,
             over_budget=compacted.over_budget,

@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
-from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from ullage.v1 import building_service_pb2, run_service_pb2, wire_service_pb2
+
+from ..convert.raw import raw
 
 SERVICES: tuple[ServiceDescriptor, ...] = (
     run_service_pb2.DESCRIPTOR.services_by_name["RunService"],
@@ -48,11 +50,20 @@ class Method(NamedTuple):
         return ACTIONS[self.name]
 
 
+#: The RPCs whose requests may hold a whole exchange.
+WITH_EXCHANGES = frozenset({"CompactExchange", "ReplayExchanges"})
+
+
+def _request(method: MethodDescriptor) -> type[Message]:
+    request: type[Message] = GetMessageClass(method.input_type)
+    return raw(request) if method.name in WITH_EXCHANGES else request
+
+
 METHODS: tuple[Method, ...] = tuple(
     Method(
         f"/{service.full_name}/{method.name}",
         method.name,
-        GetMessageClass(method.input_type),
+        _request(method),
         method.client_streaming or method.server_streaming,
     )
     for service in SERVICES

@@ -19,7 +19,8 @@ from ullage.v1.run_service_pb2 import (
     ReplayStart,
 )
 
-from ..convert.exchange import Fields, verdicts_to
+from ..convert.exchange import RAW_VERDICT, Fields, verdicts_to
+from ..convert.raw import raw
 from ..core.domain import check_count, check_tokens, check_turn
 from ..core.errors import Reason, Refusal, invalid
 from ..core.exchange.compact import RULES
@@ -34,6 +35,8 @@ from ..store.ledger import Ledger
 from .exchange_work import Worker
 from .interceptors.size import MAX_EXCHANGE_BYTES
 
+_RESPONSE, _REPLAYED = raw(ReplayExchangesResponse), raw(ReplayedExchange)
+_DROPPED, _EXCHANGE = raw(DroppedHalfWave), raw(Exchange)
 _FIELDS = Fields("model_returned.blocks", "tool_result")
 
 
@@ -90,7 +93,7 @@ class Replays:
         if terms is None:
             raise invalid("start", "start is missing; it comes once, and before anything else")
         if wave is not None:
-            yield ReplayExchangesResponse(dropped_half_wave=DroppedHalfWave(turn=wave.turn))
+            yield _RESPONSE(dropped_half_wave=_DROPPED(turn=wave.turn))
 
     async def _closed(self, wave: "_Wave", terms: Terms, *, whole: bool) -> ReplayExchangesResponse:
         worked = await self._worker.work(
@@ -101,11 +104,11 @@ class Replays:
             ),
         )
         recorded = terms.recorded.get(wave.turn)
-        return ReplayExchangesResponse(
-            exchange=ReplayedExchange(
+        return _RESPONSE(
+            exchange=_REPLAYED(
                 turn=wave.turn,
                 exchange=wave.exchange,
-                verdicts=() if worked.compacted is None else verdicts_to(worked.compacted.verdicts),
+                verdicts=() if worked.compacted is None else verdicts_to(worked.compacted.verdicts, RAW_VERDICT),
                 digest=worked.digest,
                 wave_incomplete=worked.compacted is None,
                 matches_ledger=None if recorded is None else recorded == worked.digest,
@@ -145,7 +148,7 @@ class _Wave:
 
     def __init__(self, reply: ModelReturned) -> None:
         self.turn = reply.turn
-        self.exchange = Exchange(assistant=reply.blocks)
+        self.exchange = _EXCHANGE(assistant=reply.blocks)
         self._calls = check_count("model_returned.calls", reply.calls)
         self._size = reply.ByteSize()
 

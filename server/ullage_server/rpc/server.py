@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import grpc
 from google.protobuf.message import DecodeError, Message
 
+from ..convert.raw import NotUtf8
 from ..core.errors import Reason, Refusal
 from .interceptors import Context, Interceptor, Stream, Unary
 from .interceptors.errors import abort
@@ -55,7 +56,10 @@ def _handler(method: Method, answer: Callable[..., object], interceptors: Sequen
 
 def _unary(method: Method, answer: Answer) -> Unary:
     async def call(request: bytes, context: Context) -> bytes:
-        return (await answer(_parsed(method, request))).SerializeToString()
+        try:
+            return (await answer(_parsed(method, request))).SerializeToString()
+        except NotUtf8:
+            raise _unparsable(method) from None
 
     return call
 
@@ -66,8 +70,11 @@ def _stream(method: Method, answer: StreamAnswer) -> Stream:
             yield _parsed(method, request)
 
     async def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
-        async for message in answer(parsed(requests)):
-            yield message.SerializeToString()
+        try:
+            async for message in answer(parsed(requests)):
+                yield message.SerializeToString()
+        except NotUtf8:
+            raise _unparsable(method) from None
 
     return call
 
@@ -76,13 +83,17 @@ def _parsed(method: Method, request: bytes) -> Message:
     try:
         return method.request.FromString(request)
     except DecodeError:
-        raise Refusal(
-            Reason.ARGUMENT_INVALID,
-            f"the request is no {method.request.DESCRIPTOR.full_name}: it is cut short, garbled, or holds a "
-            "text that is not UTF-8",
-            subject=f"a request of {method.name}",
-            recovery="send the message as its proto file defines it",
-        ) from None
+        raise _unparsable(method) from None
+
+
+def _unparsable(method: Method) -> Refusal:
+    return Refusal(
+        Reason.ARGUMENT_INVALID,
+        f"the request is no {method.request.DESCRIPTOR.full_name}: it is cut short, garbled, or holds a text "
+        "that is not UTF-8",
+        subject=f"a request of {method.name}",
+        recovery="send the message as its proto file defines it",
+    )
 
 
 async def _unsupported(requests: AsyncIterator[bytes], context: Context) -> None:

@@ -6,7 +6,7 @@ Rule (wire.md, MESSAGE_TOO_LARGE): ours says the limit; what exceeds the transpo
 from collections.abc import AsyncIterator
 
 from ...core.errors import Reason, Refusal
-from ..methods import Method
+from ..methods import WITH_EXCHANGES, Method
 from . import Context, Stream, Unary
 
 #: Usage objects, plans and commands are a few KiB at most; the rest is room for what callers add to them.
@@ -17,8 +17,6 @@ MAX_EXCHANGE_BYTES = 17 << 20
 
 #: What the transport takes: enough more that a request somewhat too large is told so by us.
 MAX_RECEIVED_BYTES = 32 << 20
-
-_WITH_EXCHANGES = {"CompactExchange", "ReplayExchanges"}
 
 
 class Size:
@@ -52,7 +50,7 @@ class Size:
 
 
 def _limit(method: Method) -> int:
-    return MAX_EXCHANGE_BYTES if method.name in _WITH_EXCHANGES else MAX_REQUEST_BYTES
+    return MAX_EXCHANGE_BYTES if method.name in WITH_EXCHANGES else MAX_REQUEST_BYTES
 
 
 def _too_large(request: bytes, method: Method, limit: int) -> Refusal:
