@@ -7,9 +7,10 @@ next request. Symbolic links are followed, and written through, while they stay 
 of it is refused, so nothing beyond the folder is ever read or written.
 
 One process writes here, and people may at any time. What a write puts in a document's place is on the disk before
-the document is looked at once more, and replaces it at once if it is still what the write is to change: a hand
-edit is lost only if it falls into the microseconds between that look and the replacement, which no file system
-closes. A crash may leave `CONFIG.toml.new` behind; the next write of that rung replaces it.
+the document is looked at once more, and replaces it at once if it is still what the write is to change. A hand
+edit is lost only if it falls between that look and the replacement: microseconds, or a few milliseconds where the
+server's other threads are busy; a plain replacement cannot close that gap. A crash may leave `CONFIG.toml.new`
+behind; the next write of that rung replaces it.
 """
 
 import errno
