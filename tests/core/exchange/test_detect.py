@@ -122,6 +122,14 @@ CLEAR = {
         "import sys\nfrom typing import Final\n\n" + "".join(f"TIDE_{n}: Final[int]\n" for n in range(30)),
         "CODE",
     ),
+    "what a search found, lined up": (
+        "".join(f"tides.py:{n * 7 + 100}:        self.at  =  self.level  # {n}\n" for n in range(40)),
+        "LOG",
+    ),
+    "lines of one file that a search found, lined up": (
+        "".join(f"{n * 7 + 100}:        self.at    =  self.level  # {n}\n" for n in range(40)),
+        "LOG",
+    ),
     "columns set to the right": (
         "Harbour        Boats   Free  Used Berths\n"
         + "".join(f"north-{n:<8} {n * 37:5} {n * 613:6} {n * 7 % 100:4}% /quay/{n}\n" for n in range(40)),

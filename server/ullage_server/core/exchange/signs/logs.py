@@ -3,7 +3,7 @@
 import re
 
 from ..look import Look, as_told, count
-from .records import found
+from .records import found, is_search
 
 #: How many lines at either end may hold what opens or closes a report.
 _ENDS = 6
@@ -12,10 +12,6 @@ _ROWS = 3
 _COMMIT = re.compile(r"\n(?:\* )?commit [0-9a-f]{7,40}\b")
 _FRAME = re.compile(r"\n(?:[ \t]++(?:at \S|File \"|-->|[|│] ++[\^~])|-->|[ \t>]*+\d{1,5}+ *+[|│]|(?:E|>) {2})")
 _LABEL = re.compile(r"\n\[[\w:./@-]{1,40}+\]\s++\S")
-_FOUND = re.compile(
-    r"\n(?:\d{1,7}[:-](?=\s|\S*?[A-Za-z#/])"
-    r"|[^ \t\n:-]++(?:[:-][^ \t\n:-]*+)*?[:-]\d{1,7}+[:-]|[\w.@+-]*+/[\w./@+-]++:)"
-)
 _PATH = re.compile(r"\n[ \t]*+[│├└─ |`+\u00a0-]*+[\w.@+~#,=\[\]()/ -]++$", re.MULTILINE)
 #: A name of a file or of a test, and what joins its parts.
 _NAME = re.compile(r"\n[\w@.][\w.@+~:\[\]-]*+[/*@]?$", re.MULTILINE)
@@ -34,7 +30,7 @@ def is_log(seen: Look, text: bytes) -> bool:
         or bool(_COMMIT.match(told))
         or (told.count("\n[") >= len(lines) * 0.6 and count(_LABEL, told) >= len(lines) * 0.6)
         or (len(lines) >= 4 and count(_FRAME, told) >= len(lines) * 0.4)
-        or (told.count(":") + told.count("-") >= len(lines) * 0.8 and count(_FOUND, told) >= len(lines) * 0.8)
+        or is_search(told)
         or _is_files(seen)
     )
 

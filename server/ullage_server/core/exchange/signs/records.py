@@ -78,6 +78,12 @@ _RESULTS = (
 _LATER = re.compile(r"\n(?:[^ |\t\n]++[ |\t]{1,3}+){1,4}?" + _TIME + r"[^\n]*+")
 _CLOCK = re.compile(r":(?<=\d\d:)\d\d")
 
+#: What a search found: a line by its number, or behind the path of its file.
+_SEARCHED = re.compile(
+    r"\n(?:\d{1,7}[:-](?=\s|\S*?[A-Za-z#/])"
+    r"|[^ \t\n:-]++(?:[:-][^ \t\n:-]*+)*?[:-]\d{1,7}+[:-]|[\w.@+-]*+/[\w./@+-]++:)"
+)
+
 
 class Found(NamedTuple):
     """How many lines only the report of a run has, and how many are records, those among them."""
@@ -101,3 +107,9 @@ def found(told: str) -> Found:
         rest, later = _LATER.subn("", rest)
         records += later
     return Found(runs, records + sum(count(result, rest) for result in _RESULTS))
+
+
+def is_search(told: str) -> bool:
+    """Whether nearly all lines of `told` are what a search found."""
+    most = told.count("\n") * 0.8
+    return told.count(":") + told.count("-") >= most and count(_SEARCHED, told) >= most

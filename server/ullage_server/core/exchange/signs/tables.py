@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 from ..look import Look, count
-from .records import found
+from .records import found, is_search
 
 #: How many rows make a table.
 _ROWS = 3
@@ -58,7 +58,8 @@ def _is_separated(seen: Look) -> bool:
 
 
 def _is_record(seen: Look) -> bool:
-    return found(seen.told).records >= len(seen.lines) * 0.5
+    """Records of a log, and the lines a search found, may be lined up as rows are."""
+    return found(seen.told).records >= len(seen.lines) * 0.5 or is_search(seen.told)
 
 
 def _fields(line: str, mark: str) -> int:
