@@ -6,8 +6,9 @@ wire's own messages are in `ullage.v1`.
 """
 
 from .answers import Insertion, Observation, Reading, Sounded
-from .async_client import AsyncClient, AsyncRun
-from .client import Client, Run
+from .async_client import AsyncClient
+from .async_run import AsyncRun
+from .client import Client
 from .errors import (
     ArgumentInvalid,
     BuildingNotFound,
@@ -42,6 +43,7 @@ from .preparing import PreparedCall
 from .reminders import Edge, Moment, Reminders
 from .replays import DroppedHalfWave, ReplayedExchange
 from .requests import BuildingChanges, StatedPlan
+from .run import Run
 from .run_ids import new_run_id
 from .standing import Building, Origin, Plan, RunStatus, Settled
 from .usage import Usage
