@@ -389,7 +389,9 @@ Global___Block: _TypeAlias = Block  # noqa: Y015
 
 @_typing.final
 class Exchange(_message.Message):
-    """Exchange is all that one turn adds to the window: the model's reply, and what its tool calls gave."""
+    """Exchange is all that one turn adds to the window: the model's reply, and what its tool calls gave. It has at most
+    16 MiB, and at most 65536 blocks and parts of results together.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
