@@ -12,24 +12,23 @@ from .times import from_duration, from_timestamp
 
 def call_from(request: PrepareCallRequest) -> Call:
     """The call of a request; refused where a value is none of its type's."""
-    role = request.tail.role
-    if role not in _ROLES:
-        raise invalid("tail.role", f"tail.role is {role}, no value of TailRole")
-    left = request.time_remaining
+    tail, has = request.tail, request.HasField
+    if tail.role not in _ROLES:
+        raise invalid("tail.role", f"tail.role is {tail.role}, no value of TailRole")
     return Call(
         turn=request.turn,
         step=request.step,
-        tail=Tail(_ROLES[role], request.tail.is_error, request.tail.history_has_model_output),
+        tail=Tail(_ROLES[tail.role], tail.is_error, tail.history_has_model_output),
         candidates=tuple(map(_candidate, request.candidates)),
-        time_remaining=from_duration("time_remaining", left) if request.HasField("time_remaining") else None,
-        session_id_in_context=(
-            request.session_id_in_context if request.HasField("session_id_in_context") else None
+        time_remaining=(
+            from_duration("time_remaining", request.time_remaining) if has("time_remaining") else None
         ),
+        session_id_in_context=request.session_id_in_context if has("session_id_in_context") else None,
         window_reset=request.window_reset,
         unplaced_ids=tuple(request.unplaced_ids),
-        now=from_timestamp("now", request.now) if request.HasField("now") else None,
+        now=from_timestamp("now", request.now) if has("now") else None,
         model=request.model,
-        context_tokens=request.context_tokens if request.HasField("context_tokens") else None,
+        context_tokens=request.context_tokens if has("context_tokens") else None,
     )
 
 

@@ -96,11 +96,8 @@ def _observed(run: State, record: UsageObserved) -> State:
 
 
 def _prepared(run: State, record: CallPrepared) -> State:
-    new = [
-        one
-        for one in record.insertions
-        if turn_of(one.id) == record.turn and one.id not in _given_for(run, record)
-    ]
+    before = _given_for(run, record)
+    new = [one for one in record.insertions if turn_of(one.id) == record.turn and one.id not in before]
     run = told(run, record.turn, record.window_reset)
     return replace(
         run,

@@ -49,12 +49,16 @@ def prepare(
     check_going(run)
     check_order(run, call.turn)
     before = told(run, call.turn, call.window_reset)
-    fires = speaking(call.candidates, call.tail)
+    fires = speaking(call.candidates, call.tail) if call.candidates else []
     lasting = _given_again(run, call, earlier, known) if earlier or known else []
     if run.memory.prepared_turn != call.turn:
         lasting += _new(before, call, fires, found_window, dates, at)
-    passing = transient(call.turn, fires, call.tail, run.plan.settings.reminders_budget_chars)
-    left, time = _time(run, call, at)
+    passing = None
+    if fires:
+        passing = transient(call.turn, fires, call.tail, run.plan.settings.reminders_budget_chars)
+    left = time = None
+    if run.plan.time_budget is not None:
+        left, time = _time(run, run.plan.time_budget, call, at)
     if lasting or passing or time:
         insertions = _in_order(lasting, passing, time, call.tail)
         waits = _waits(run, lasting, call.tail)
@@ -100,7 +104,7 @@ def _new(
         window = call.context_tokens
     new = (
         session_context(run, call, dates, at),
-        durable(call.turn, fires, run.memory.said),
+        durable(call.turn, fires, run.memory.said) if fires else None,
         notice(run, call, window),
     )
     return [one for one in new if one is not None]
@@ -128,16 +132,15 @@ def _waits(run: State, lasting: Iterable[Insertion], tail: Tail) -> list[str]:
 
 def _unplaced(run: State, call: Call, lasting: Iterable[Insertion]) -> list[str]:
     """Those named as not placed that stand for something: a durable text, or a step of the time budget."""
+    if not call.unplaced_ids:
+        return []
     told = {f"{turn}/{time_budget.KEY}" for turn in run.memory.time_told if turn}
     known = told.union(one.id for one in lasting)
     return [id for id in call.unplaced_ids if id in known]
 
 
-def _time(run: State, call: Call, at: int) -> tuple[int | None, Insertion | None]:
-    """What is left of the run's time, in nanoseconds, and the reminder where it is due; None for neither."""
-    budget = run.plan.time_budget
-    if budget is None:
-        return None, None
+def _time(run: State, budget: int, call: Call, at: int) -> tuple[int, Insertion | None]:
+    """What is left of the run's `budget`, in nanoseconds, and the reminder where it is due; None where not."""
     left = call.time_remaining
     if left is None:
         left = time_budget.remaining(budget, run.clock_start, at)

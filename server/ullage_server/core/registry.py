@@ -9,6 +9,7 @@ and what is left is for this request alone. Nothing steps out of a block.
 import re
 from collections.abc import Collection, Sequence
 from enum import Enum
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -36,7 +37,7 @@ class Edge(Enum):
     TOOL_ERROR = 4
 
 
-class Candidate(Struct, frozen=True):
+class Candidate(Struct, frozen=True, gc=False):
     """One registered reminder as it would speak now; `edge` and `lifetime` None where the caller states none."""
 
     id: str
@@ -49,6 +50,7 @@ class Candidate(Struct, frozen=True):
 
 def check_candidates(candidates: Sequence[Candidate]) -> None:
     """Refused, naming the reminder, where one is malformed or its lifetime does not go with its edge."""
+    durable, start = Lifetime.DURABLE, Edge.SESSION_START
     for at, one in enumerate(candidates):
         if not is_name(one.id):
             raise not_a_name(f"candidates[{at}].id")
@@ -58,7 +60,7 @@ def check_candidates(candidates: Sequence[Candidate]) -> None:
             raise _wrong(at, "edge", one, "its edge is none of Edge's")
         if one.lifetime is None:
             raise _wrong(at, "lifetime", one, "its lifetime is neither TRANSIENT nor DURABLE")
-        if (one.lifetime is Lifetime.DURABLE) != (one.edge is Edge.SESSION_START):
+        if (one.lifetime is durable) != (one.edge is start):
             told = f"it is {one.lifetime.name} at {one.edge.name}"
             due = "DURABLE goes with SESSION_START, and TRANSIENT with the other edges"
             raise _wrong(at, "lifetime", one, f"{told}; {due}")
@@ -76,20 +78,22 @@ def speaking(candidates: Sequence[Candidate], tail: "Tail") -> list[Candidate]:
 
 def durable(turn: int, fires: Sequence[Candidate], said: Collection[str]) -> Insertion | None:
     """The block of those of `fires` that begin the session and are not among the ids `said`; None for none."""
-    lasting = [one for one in fires if one.lifetime is Lifetime.DURABLE and one.id not in said]
-    return _block(turn, lasting, Lifetime.DURABLE, Placement.BEFORE_TAIL)
+    lifetime = Lifetime.DURABLE
+    lasting = [one for one in fires if one.lifetime is lifetime and one.id not in said]
+    return _block(turn, lasting, lifetime, Placement.BEFORE_TAIL)
 
 
 def transient(turn: int, fires: Sequence[Candidate], tail: "Tail", budget_chars: int) -> Insertion | None:
     """The block of those of `fires` that are for this request alone, within `budget_chars`; None for none."""
-    passing = [one for one in fires if one.lifetime is Lifetime.TRANSIENT]
-    passing.sort(key=lambda one: -one.priority)
+    lifetime = Lifetime.TRANSIENT
+    passing = [one for one in fires if one.lifetime is lifetime]
+    passing.sort(key=attrgetter("priority"), reverse=True)
     chars = sum([len(one.text) for one in passing])
     while chars > budget_chars:
         chars -= len(passing.pop().text)
     # The user's words stay last; a call and its answers stay together.
     placement = Placement.BEFORE_TAIL if tail.is_user else Placement.AFTER_TAIL
-    return _block(turn, passing, Lifetime.TRANSIENT, placement)
+    return _block(turn, passing, lifetime, placement)
 
 
 def harmless(text: str) -> str:
@@ -114,11 +118,9 @@ def _block(turn: int, fires: Sequence[Candidate], lifetime: Lifetime, placement:
     if not fires:
         return None
     lasting = ' durable="true"' if lifetime is Lifetime.DURABLE else ""
-    lines = ["<system_reminder>"]
-    for one in fires:
-        lines += [f'<reminder type="{one.label}"{lasting}>', harmless(one.text), "</reminder>"]
-    text = "\n".join([*lines, "</system_reminder>"])
-    keys = tuple(f"{KEY}{one.id}" for one in fires)
+    tags = [f'<reminder type="{one.label}"{lasting}>\n{harmless(one.text)}\n</reminder>\n' for one in fires]
+    text = f"<system_reminder>\n{''.join(tags)}</system_reminder>"
+    keys = tuple([KEY + one.id for one in fires])
     several = "registered-durable" if lasting else "registered"
     return Insertion(
         id=f"{turn}/{keys[0] if len(keys) == 1 else several}",

@@ -29,7 +29,9 @@ class StateCache:
     def put(self, state: State) -> None:
         """Keeps `state` as its run's."""
         before = self._states.get(state.run_id)
-        self._held += _weight(state) - (_weight(before) if before else 0)
+        # A run's plan never changes; what it takes changes with its end alone.
+        if before is None or before.outcome != state.outcome:
+            self._held += _weight(state) - (_weight(before) if before else 0)
         self._states[state.run_id] = state
         self._states.move_to_end(state.run_id)
         while self._held > self._size:
