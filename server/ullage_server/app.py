@@ -34,7 +34,7 @@ from .rpc.interceptors.size import MAX_RECEIVED_BYTES, Size
 from .rpc.methods import SERVICES
 from .rpc.replay import Replays
 from .rpc.run_service import RunService
-from .rpc.server import Answer, Handlers, StreamAnswer
+from .rpc.server import Answer, Handlers, StreamAnswer, Unsupported
 from .settings import Settings
 from .store.ledger import Ledger
 from .store.port import Store
@@ -148,15 +148,15 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
 
         admission = Admission()
         server = grpc.aio.server(options=_OPTIONS)
+        # They are asked in this order. The interceptors, the outermost first.
+        built = answers(ledger, ladder, catalogue, time.time_ns)
+        server.add_generic_rpc_handlers((Handlers(built, [Errors(), admission, Size()]),))
         health_service = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(health_service, server)
         if settings.reflection == "on" or (settings.reflection == "auto" and is_local(listen)):
             names = [service.full_name for service in SERVICES]
             reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
-        # The interceptors, the outermost first. Ours is the last: what no other takes is UNSUPPORTED.
-        built = answers(ledger, ladder, catalogue, time.time_ns)
-        handlers = Handlers(built, [Errors(), admission, Size()])
-        server.add_generic_rpc_handlers((handlers,))
+        server.add_generic_rpc_handlers((Unsupported(),))
         app = App(bind(server, listen), server, health_service, admission)
         # A service is there where one of its RPCs is.
         serving = [service.full_name for service in SERVICES if any(rpc.name in built for rpc in service.methods)]

@@ -97,7 +97,7 @@ def _observed(run: State, record: UsageObserved) -> State:
 
 def _prepared(run: State, record: CallPrepared) -> State:
     before = _given_for(run, record)
-    new = [one for one in record.insertions if turn_of(one.id) == record.turn and one.id not in before]
+    new = [one for one in record.insertions if one.id not in before and turn_of(one.id) == record.turn]
     run = told(run, record.turn, record.window_reset)
     return replace(
         run,
@@ -105,11 +105,11 @@ def _prepared(run: State, record: CallPrepared) -> State:
         update_time=record.at,
         insertions_given=run.insertions_given + len(new),
         insertion_tokens=run.insertion_tokens + sum(one.estimated_tokens for one in new),
-        memory=_remembered(run, record, new),
+        memory=_remembered(run, record, before, new),
     )
 
 
-def _remembered(run: State, record: CallPrepared, new: list[Insertion]) -> Memory:
+def _remembered(run: State, record: CallPrepared, before: tuple[str, ...], new: list[Insertion]) -> Memory:
     memory = run.memory
     given = [one.id for one in record.insertions]
     notices = [one.text for one in new if one.kind is InsertionKind.NOTICE]
@@ -132,7 +132,7 @@ def _remembered(run: State, record: CallPrepared, new: list[Insertion]) -> Memor
     return replace(
         memory,
         prepared_turn=record.turn,
-        given_ids=tuple(dict.fromkeys((*_given_for(run, record), *given))),
+        given_ids=tuple(dict.fromkeys((*before, *given))),
         notice_prompt=record.turn - record.step if notices else memory.notice_prompt,
         notice_text=notices[-1] if notices else memory.notice_text,
         time_told=time_told,

@@ -37,9 +37,17 @@ class Handlers(grpc.GenericRpcHandler):
             if method.name in answers
         }
 
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> "_Handler | None":
+        """The handler of the RPC that is called; None where it is none of these."""
+        return self._by_path.get(handler_call_details.method)
+
+
+class Unsupported(grpc.GenericRpcHandler):
+    """Takes whatever is called; it stands behind all others."""
+
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "_Handler":
-        """The handler of the RPC that is called."""
-        return self._by_path.get(handler_call_details.method) or _UNSUPPORTED
+        """The handler that refuses."""
+        return _UNSUPPORTED
 
 
 def _handler(method: Method, answer: Callable[..., object], interceptors: Sequence[Interceptor]) -> "_Handler":
