@@ -61,14 +61,18 @@ async def test_a_caller_that_is_alone_never_waits(monkeypatch: pytest.MonkeyPatc
         await group.drained()
 
 
-async def first_of_six(store: Gated, group: GroupCommit) -> None:
-    """A batch of two has been written, and four more came meanwhile."""
+async def two_of_six(store: Gated, group: GroupCommit) -> None:
+    """A batch of two has been written, and four more came meanwhile; and once more so."""
     for n in range(2):
         group.append(append(f"a{n}", 1), lambda result: None)
     await turns()
     for n in range(4):
         group.append(append(f"b{n}", 1), lambda result: None)
-    assert store.batches == [2]
+    store.gate.release()
+    await turns()
+    for n in range(2):
+        group.append(append(f"c{n}", 1), lambda result: None)
+    assert store.batches == [2, 4]
     store.gate.release()
     await turns()
 
@@ -79,12 +83,12 @@ async def test_a_batch_waits_for_as_many_as_were_under_way_and_not_a_moment_long
     monkeypatch.setattr(commit, "GATHER_SECONDS", 1e6)
     store = Gated()
     group = GroupCommit(store)
-    await first_of_six(store, group)
-    for n in range(2):
-        assert store.batches == [2], "two of the six are still to come"
-        group.append(append(f"c{n}", 1), lambda result: None)
+    await two_of_six(store, group)
+    for n in range(4):
+        assert store.batches == [2, 4], "some of the six are still to come"
+        group.append(append(f"d{n}", 1), lambda result: None)
         await turns()
-    assert store.batches == [2, 6]
+    assert store.batches == [2, 4, 6]
     store.gate.release()
     await group.drained()
 
@@ -93,11 +97,21 @@ async def test_a_batch_goes_without_those_who_do_not_come(monkeypatch: pytest.Mo
     monkeypatch.setattr(commit, "GATHER_SECONDS", 0.01)
     store = Gated()
     group = GroupCommit(store)
-    await first_of_six(store, group)
-    assert store.batches == [2]
+    await two_of_six(store, group)
+    assert store.batches == [2, 4]
     store.gate.release()
     await group.drained()
-    assert store.batches == [2, 4]
+    assert store.batches == [2, 4, 2]
+
+
+async def test_a_caller_that_met_others_by_chance_does_not_wait_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit, "GATHER_SECONDS", 1e6)
+    group = GroupCommit(MemoryStore())
+    for n in range(5):
+        group.append(append(f"a{n}", 1), lambda result: None)
+        for other in range(3 if n % 2 else 0):
+            group.append(append(f"b{n}-{other}", 1), lambda result: None)
+        await group.drained()
 
 
 async def test_a_batch_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """Group commit: while one batch is on its way to disk, the appends that arrive wait together for the next.
 
-A commit costs as much as many appends. So a batch waits for as many as were under way together around the last
-one, as long as more of them keep coming; a caller that is alone never waits.
+A commit costs as much as many appends. So a batch waits for as many as were under way together around each of the
+last two, as long as more of them keep coming. A caller that is alone never waits, nor one that met another by
+chance.
 
 Rule (architecture.md, The ledger): each append is settled after its own batch is durable; in a batch a conflict
 fails its own append only. What follows from an append runs whether or not its caller still waits.
@@ -41,6 +42,8 @@ class GroupCommit:
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Task[None] | None = None
         #: How many appends were under way around the last batch: in it, or waiting when it had been written.
+        self._around = 0
+        #: How many are waited for.
         self._expected = 0
         self._all_here = asyncio.Event()
 
@@ -66,7 +69,8 @@ class GroupCommit:
                 results = list(await self._store.append([waiting.append for waiting in batch]))
             except Exception as error:  # each caller is told; the next batch may fare better
                 results = [error] * len(batch)
-            self._expected = min(len(batch) + len(self._waiting), MAX_BATCH)
+            before, self._around = self._around, min(len(batch) + len(self._waiting), MAX_BATCH)
+            self._expected = min(before, self._around)
             for waiting, result in zip(batch, results, strict=True):
                 waiting.settle(result)
         self._writing = None
