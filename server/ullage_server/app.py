@@ -24,6 +24,7 @@ from .ladder.catalogue import packaged_windows
 from .ladder.files import TomlFiles
 from .ladder.ladder import Ladder
 from .ops.address import bind, check_listen, hold_socket, is_local
+from .ops.memory import keep_large_blocks
 from .rpc.building_service import BuildingService
 from .rpc.call_service import CallService
 from .rpc.exchange_service import ExchangeService
@@ -169,6 +170,7 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
 
 async def serve(settings: Settings, ready: Callable[[str], None]) -> None:
     """Serves until a signal ends it; `ready` is called with the address once the server is up."""
+    keep_large_blocks()
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):

@@ -20,6 +20,7 @@ from ullage.v1.run_service_pb2 import (
     GetRunRequest,
     GetRunResponse,
 )
+from ullage_server.ops.memory import keep_large_blocks
 from ullage_server.rpc.interceptors.admission import Admission
 from ullage_server.rpc.interceptors.errors import Errors
 from ullage_server.rpc.interceptors.size import MAX_RECEIVED_BYTES, Size
@@ -55,6 +56,7 @@ _OURS: dict[str, dict[str, Answer]] = {
 
 
 async def serve(kind: str, listen: str) -> None:
+    keep_large_blocks()
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_RECEIVED_BYTES)])
     if kind in _OURS:
         server.add_generic_rpc_handlers((Handlers(_OURS[kind], [Errors(), Admission(), Size()]),))

@@ -1,1 +1,1 @@
-"""Running the process: where it listens."""
+"""Running the process: where it listens, and how it keeps its memory."""
