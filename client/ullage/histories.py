@@ -12,7 +12,7 @@ from typing import Any
 
 from .answers import Insertion
 from .holders import value_of, with_values
-from .messages import role_of
+from .messages import SHAPES, role_of
 from .reminders import Edge
 from .v1 import insertion_pb2
 
@@ -26,6 +26,7 @@ _INSERTED = re.compile(
     re.DOTALL,
 )
 _SESSION = "\nsession: "
+_TAKES = f"messages is a list of messages {SHAPES}"
 
 
 class History:
@@ -40,9 +41,9 @@ class History:
     """
 
     def __init__(self, messages: Sequence[Any]) -> None:
-        """Raises TypeError where they are no messages."""
+        """Raises TypeError where they are no messages, or another provider's."""
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
-            raise TypeError(f"messages is a list of messages; not {type(messages).__name__}")
+            raise TypeError(f"{_TAKES}; not {type(messages).__name__}")
         self.messages = messages
         self._roles = [_part(message, number) for number, message in enumerate(messages)]
         said = [number for number, role in enumerate(self._roles) if role in ("user", "assistant", "tool")]
@@ -115,7 +116,7 @@ _TAILS: dict[str, insertion_pb2.TailRole.ValueType] = {
 
 def _part(message: object, number: int) -> str:
     """What a message is here: "user", "assistant", "tool", "insertion", or "" for what no model or user said."""
-    role = role_of(message, number)
+    role = role_of(message, number, _TAKES)
     if role in ("tool", "function"):
         return "tool"
     if role != "user":

@@ -28,10 +28,13 @@ Place = tuple[str | int, ...]
 #: A text in an exchange on the wire: whether it is a result's, its block, its part.
 Slot = tuple[bool, int, int]
 
-_SHAPES = (
-    "an exchange is a list of messages: the assistant's, then those with its tool results, in the shape of "
-    "Anthropic's Messages or OpenAI's Chat Completions, as dicts or SDK objects"
-)
+#: How messages are written that can be read, as an error says it.
+SHAPES = "in the shape of Anthropic's Messages or OpenAI's Chat Completions, as dicts or SDK objects"
+_EXCHANGE = f"an exchange is a list of messages: the assistant's, then those with its tool results, {SHAPES}"
+
+#: How blocks are told that other providers write: OpenAI's Responses by their type, Bedrock's Converse by a key.
+_RESPONSES = {"input_text", "output_text", "input_image", "input_file", "input_audio"}
+_CONVERSE = ("text", "toolUse", "toolResult", "image", "document")
 
 
 class Held(NamedTuple):
@@ -95,11 +98,11 @@ class Taken:
 def taken(messages: Sequence[object]) -> Taken:
     """The exchange that `messages` hold. Raises TypeError or ValueError where they hold none."""
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
-        raise TypeError(f"{_SHAPES}; not {type(messages).__name__}")
+        raise TypeError(f"{_EXCHANGE}; not {type(messages).__name__}")
     try:
         return _taken(messages)
     except RecursionError:
-        raise TypeError(f"{_SHAPES}; not an object that nests without end") from None
+        raise TypeError(f"{_EXCHANGE}; not an object that nests without end") from None
 
 
 def _taken(messages: Sequence[object]) -> Taken:
@@ -107,22 +110,41 @@ def _taken(messages: Sequence[object]) -> Taken:
     for number, message in enumerate(messages):
         role = role_of(message, number)
         if (role == "assistant") is not (number == 0):
-            raise ValueError(f"message {number} is of the role {role!r}; {_SHAPES}: one reply, and it comes first")
+            raise ValueError(f"message {number} is of the role {role!r}; {_EXCHANGE}: one reply, and it comes first")
         if role == "assistant":
             found.reply(message)
         elif role in ("user", "tool"):
             found.results(message)
         else:
-            raise ValueError(f"message {number} is of the role {role!r}, which no exchange holds; {_SHAPES}")
+            raise ValueError(f"message {number} is of the role {role!r}, which no exchange holds; {_EXCHANGE}")
     return found
 
 
-def role_of(message: object, number: int) -> str:
-    """The role of a message, which is number `number` of the list (from 0); TypeError where it has none."""
+def role_of(message: object, number: int, takes: str = _EXCHANGE) -> str:
+    """The role of a message, which is number `number` of the list (from 0).
+
+    Raises TypeError, with what the caller `takes`, where it has none or is in the shape of another provider's.
+    """
     role = value_of(message, "role")
     if not isinstance(role, str):
-        raise TypeError(f"message {number} ({type(message).__name__}) has no role; {_SHAPES}")
+        raise TypeError(f"message {number} ({type(message).__name__}) has no role; {takes}")
+    if whose := _foreign(message):
+        raise TypeError(f"message {number} is in the shape of {whose}; {takes}")
     return role
+
+
+def _foreign(message: object) -> str | None:
+    """Whose shape a message is in that is not read here; None where it may be read."""
+    content = value_of(message, "content")
+    if content is None and value_of(message, "parts") is not None:
+        return "Gemini's contents (`parts`)"
+    for block in content if isinstance(content, Sequence) and not isinstance(content, str | bytes) else ():
+        kind = value_of(block, "type")
+        if kind in _RESPONSES:
+            return f"OpenAI's Responses (`{kind}`)"
+        if kind is None and any(value_of(block, key) is not None for key in _CONVERSE):
+            return "Bedrock's Converse (blocks without a `type`)"
+    return None
 
 
 def _reply(message: object, at: Place) -> Iterator[tuple[exchange_pb2.Block, Place | None]]:

@@ -7,6 +7,7 @@ call and never breaks it; what it raised is logged once.
 
 import inspect
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +16,9 @@ from typing import Any
 from .v1 import insertion_pb2
 
 _log = logging.getLogger(__name__)
+
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 class Edge(StrEnum):
@@ -76,18 +80,28 @@ class Reminders:
             content: its text, or what gives it for each call, anew: a function of a `Moment`.
             label: the type its tag shows, `[A-Za-z0-9_.-]{1,64}`; None: the id.
             priority: orders those that fire together, highest first; the lowest are dropped where their texts
-                exceed the run's budget of characters.
+                exceed the run's budget of characters. A whole number of 32 bits.
 
         Raises:
-            ValueError: `on` is no edge.
+            ValueError: `on` is no edge, or `id`, `label` or `priority` is outside of its domain.
             TypeError: `content` is neither a text nor a function.
 
         """
+        label = id if label is None else label
+        if not _ID.fullmatch(id):
+            raise ValueError(f"the reminder's id is {id!r:.80}; it takes 1 to 128 of A-Z, a-z, 0-9, . _ : and -")
+        if not _LABEL.fullmatch(label):
+            raise ValueError(
+                f"the label of reminder {id} is {label!r:.80}; it takes 1 to 64 of A-Z, a-z, 0-9, _ . and -, and is "
+                "the id where none is given"
+            )
+        if not -(2**31) <= priority < 2**31:
+            raise ValueError(f"the priority of reminder {id} is {priority}; it is a whole number of 32 bits")
         if not isinstance(content, str) and not callable(content):
             raise TypeError(f"content is a text, or a function that gives one; not {type(content).__name__}")
         text = content
         give: Content = (lambda moment: text) if isinstance(text, str) else text
-        self._registered[id] = _Registered(id if label is None else label, Edge(on), give, priority)
+        self._registered[id] = _Registered(label, Edge(on), give, priority)
 
     def remove(self, id: str) -> None:
         """Takes a reminder out; nothing where there is none of that id."""

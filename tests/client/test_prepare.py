@@ -217,7 +217,7 @@ def test_arguments_that_are_none_are_refused(client: ullage.Client) -> None:
     for wrong in ("go", {"role": "user"}, 7):
         with pytest.raises(TypeError, match="list of messages"):
             run.prepare(wrong)  # type: ignore[arg-type]  # as callers do
-    with pytest.raises(TypeError, match="role"):
+    with pytest.raises(TypeError, match=r"^message 0 \(str\) has no role; messages is a list"):
         run.prepare(["go"])
     with pytest.raises(ValueError, match="time zone"):
         run.prepare([user("go")], now=datetime(2026, 1, 1))  # noqa: DTZ001  # that is what is refused
@@ -233,6 +233,47 @@ def test_arguments_that_are_none_are_refused(client: ullage.Client) -> None:
         .insertions[0]
         .text.endswith("30 s left")
     )
+
+
+@pytest.mark.parametrize(
+    ("message", "whose"),
+    [
+        ({"role": "user", "content": [{"type": "input_text", "text": "go"}]}, "OpenAI's Responses"),
+        ({"role": "assistant", "content": [{"type": "output_text", "text": "gone"}]}, "OpenAI's Responses"),
+        ({"role": "user", "parts": [{"text": "go"}]}, "Gemini's"),
+        ({"role": "user", "content": [{"text": "go"}]}, "Bedrock's Converse"),
+        ({"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": []}}]}, "Bedrock's Converse"),
+    ],
+)
+def test_the_messages_of_other_providers_are_refused_by_name(
+    client: ullage.Client, message: dict[str, Any], whose: str
+) -> None:
+    run = client.start_run(time_budget=60)
+    with pytest.raises(TypeError, match=f"message 1 is in the shape of {whose}.*Chat Completions"):
+        run.prepare([user("go"), message])
+    with pytest.raises(TypeError, match=f"message 1 is in the shape of {whose}.*Chat Completions"):
+        run.compact([{"role": "assistant", "content": "x"}, message], turn=1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"id": "two words"},
+        {"id": ""},
+        {"id": "x" * 129},
+        {"id": "a:b"},
+        {"id": "x", "label": "a:b"},
+        {"id": "x", "label": "y" * 65},
+        {"id": "x", "priority": 2**31},
+    ],
+)
+def test_a_reminder_that_no_call_could_carry_is_refused_when_it_is_registered(
+    client: ullage.Client, words: dict[str, Any]
+) -> None:
+    run = client.start_run(time_budget=60)
+    with pytest.raises(ValueError, match="reminder"):
+        run.reminders.register(on=Edge.EVERY_CALL, content="x", **words)
+    assert run.prepare([user("go")]).insertions[0].kind == "time_budget"
 
 
 async def test_an_async_run_awaits_its_callbacks(server: Server) -> None:
