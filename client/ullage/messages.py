@@ -110,7 +110,9 @@ def _taken(messages: Sequence[object]) -> Taken:
     for number, message in enumerate(messages):
         role = role_of(message, number)
         if (role == "assistant") is not (number == 0):
-            raise ValueError(f"message {number} is of the role {role!r}; {_EXCHANGE}: one reply, and it comes first")
+            raise ValueError(
+                f"message {number} is of the role {role!r}; {_EXCHANGE}: one reply, and it comes first"
+            )
         if role == "assistant":
             found.reply(message)
         elif role in ("user", "tool"):

@@ -92,8 +92,8 @@ class Reminders:
             raise ValueError(f"the reminder's id is {id!r:.80}; it takes 1 to 128 of A-Z, a-z, 0-9, . _ : and -")
         if not _LABEL.fullmatch(label):
             raise ValueError(
-                f"the label of reminder {id} is {label!r:.80}; it takes 1 to 64 of A-Z, a-z, 0-9, _ . and -, and is "
-                "the id where none is given"
+                f"the label of reminder {id} is {label!r:.80}; it takes 1 to 64 of A-Z, a-z, 0-9, _ . and -, and "
+                "is the id where none is given"
             )
         if not -(2**31) <= priority < 2**31:
             raise ValueError(f"the priority of reminder {id} is {priority}; it is a whole number of 32 bits")

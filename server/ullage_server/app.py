@@ -168,8 +168,11 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
         yield app
 
 
-async def serve(settings: Settings, ready: Callable[[str], None]) -> None:
-    """Serves until a signal ends it; `ready` is called with the address once the server is up."""
+async def serve(settings: Settings, ready: Callable[[str], None], draining: Callable[[], None]) -> None:
+    """Serves until a signal ends it.
+
+    `ready` is called with the address once the server is up, `draining` when it begins to end.
+    """
     keep_large_blocks()
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -183,6 +186,7 @@ async def serve(settings: Settings, ready: Callable[[str], None]) -> None:
         gc.set_threshold(20_000, 20, 20)
         ready(app.listen)
         await ended.wait()
+        draining()
         # A second signal does not wait for the calls under way.
         for signum in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(signum, app.hurry)

@@ -25,7 +25,8 @@ def test_it_says_where_it_listens_who_can_call_it_and_where_its_data_is(folder: 
         free_port = re.sub(":0$", ":[1-9][0-9]*", listen)
         assert re.fullmatch(free_port, told["listen"])
         assert reach in told["reach"]
-        assert (process.returncode, out, err) == (0, b"", b"")
+        assert (process.returncode, out) == (0, b"")
+        assert [json.loads(line)["event"] for line in err.splitlines()] == ["draining", "stopped"]
 
 
 def broken_store(folder: Path) -> Path:

@@ -1,7 +1,7 @@
 """`ullage serve`: a server in this process, until a signal ends it.
 
 Rule: it says on stderr where it listens, who can call it there, and where its data is; what it can't start for is
-one line, and exit code 1.
+one line, and exit code 1. It says when it begins to end, and when it has ended.
 """
 
 import asyncio
@@ -75,13 +75,23 @@ async def _serve(**stated: Any) -> int:
         _tell(listen, settings)
 
     try:
-        await serve_until_ended(settings, ready)
+        await serve_until_ended(settings, ready, lambda: _say_or_log("draining", "Ctrl-C again ends it at once"))
     except Exception as error:
         problem = None if up else start_problem(error, settings)
         if problem is None:
             raise
         raise problem from None
+    _say_or_log("stopped")
     return 0
+
+
+def _say_or_log(event: str, more: str = "") -> None:
+    import structlog
+
+    if sys.stderr.isatty():
+        say(event, more, style="green")
+    else:
+        structlog.get_logger().info(event)
 
 
 def _tell(listen: str, settings: "Settings") -> None:
