@@ -16,10 +16,18 @@ def test_the_same_start_again_is_the_same_run() -> None:
     first = start("r", what, freeze("r", what, [], lambda model: None), at=1)
     run = fold(None, first)
     assert same_start(run, stated(), first) is first
-    for other in (stated(window=2000), stated(rearm=Rearm.PER_WINDOW), stated(model="m"), stated(second=66)):
-        with pytest.raises(Refusal) as caught:
+    for other, differing in (
+        (stated(window=2000), "another context_tokens"),
+        (stated(rearm=Rearm.PER_WINDOW), r"another context\.rearm"),
+        (stated(model="m", second=66), r"another model and another context\.second_threshold"),
+        (replace(stated(), settings={}), r"another context\.rearm and another context\.second_threshold"),
+    ):
+        with pytest.raises(Refusal, match=f"was started with {differing}; ") as caught:
             same_start(run, other, first)
         assert caught.value.reason is Reason.RUN_ALREADY_EXISTS
+    with pytest.raises(Refusal, match="began as a branch") as caught:
+        same_start(run, stated(), None)
+    assert caught.value.reason is Reason.RUN_ALREADY_EXISTS
 
 
 def test_a_run_nobody_started_is_named() -> None:

@@ -96,7 +96,7 @@ def _same(run: State, report: Report, recorded: UsageObserved) -> UsageObserved:
             Reason.TURN_ALREADY_RECORDED,
             f"turn {report.turn} of run {run.run_id} is recorded with another report",
             subject=f"{subject(run.run_id)}, turn {report.turn}",
-            recovery="do not retry: number each turn once, and report the next one",
+            recovery="do not retry: number each turn once; GetRun tells the last one, to go on behind it",
             field="report.turn",
         )
     return recorded

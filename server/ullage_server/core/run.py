@@ -47,15 +47,29 @@ def start(run_id: str, stated: Stated, frozen: Frozen, at: int) -> RunStarted:
 
 def same_start(run: State, stated: Stated, first: Record | None) -> RunStarted:
     """`first`, the first record of `run`, where it answers this start too; else refused."""
-    if not isinstance(first, RunStarted) or first.stated != stated:
-        raise Refusal(
-            Reason.RUN_ALREADY_EXISTS,
-            f"run {run.run_id} exists already and was started otherwise; a run's id is one in the whole city",
-            subject=subject(run.run_id),
-            recovery="choose another run_id, or send the plan that the run was started with",
-            field="run_id",
-        )
-    return first
+    if not isinstance(first, RunStarted):
+        otherwise = "began as a branch"
+    elif first.stated != stated:
+        otherwise = f"was started with another {' and another '.join(_differing(first.stated, stated))}"
+    else:
+        return first
+    raise Refusal(
+        Reason.RUN_ALREADY_EXISTS,
+        f"run {run.run_id} exists already and {otherwise}; a run's id is one in the whole city",
+        subject=subject(run.run_id),
+        recovery="to go on with it, ask GetRun for its last turn; to start another, choose another run_id",
+        field="run_id",
+    )
+
+
+def _differing(one: Stated, other: Stated) -> list[str]:
+    """What two plans state differently, by name."""
+    own = [name for name in one.__struct_fields__ if name != "settings"]
+    keys = sorted(one.settings.keys() | other.settings.keys())
+    return [
+        *(name for name in own if getattr(one, name) != getattr(other, name)),
+        *(key for key in keys if one.settings.get(key) != other.settings.get(key)),
+    ]
 
 
 def finish(run: State, outcome: str, at: int) -> RunFinished | None:
