@@ -120,7 +120,7 @@ class AsyncRun(RunHandle):
                         self._accepted(number)
                         continue
                     raise
-                return self._given.prepared(history, number, place, answer)
+                return self._given.prepared(history, number, place, candidates, answer)
 
     async def observe(
         self,

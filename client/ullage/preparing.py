@@ -11,7 +11,7 @@ from typing import Any
 
 from .answers import Insertion, insertion_of
 from .histories import History
-from .v1 import run_service_pb2
+from .v1 import insertion_pb2, run_service_pb2
 
 __all__ = ["PreparedCall"]
 
@@ -28,6 +28,8 @@ class PreparedCall:
             them. A provider's cache breakpoint belongs on its last message but one, or before: what follows may
             hold what `request` alone has.
         insertions: what was placed, in order.
+        dropped: the ids of the registered reminders that had a text for this call and were left out, because all
+            texts together exceed the run's `reminders.budget_chars`: those of the lowest priorities.
 
     """
 
@@ -36,6 +38,7 @@ class PreparedCall:
     request: list[Any]
     history: list[Any]
     insertions: tuple[Insertion, ...]
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +68,14 @@ class Given:
         return [id for id, one in self._given.items() if 0 < one.turn < turn]
 
     def prepared(
-        self, history: History, turn: int, step: int, answer: run_service_pb2.PrepareCallResponse
+        self,
+        history: History,
+        turn: int,
+        step: int,
+        candidates: Iterable[insertion_pb2.Candidate],
+        answer: run_service_pb2.PrepareCallResponse,
     ) -> PreparedCall:
-        """The call with what was answered, and with the gauge's reminders, in place."""
+        """The call with what was answered to its `candidates`, and with the gauge's reminders, in place."""
         given = {one.id: one for one in map(insertion_of, answer.insertions)}
         waiting = [one.insertion for one in self._given.values() if one.turn in (0, turn)]
         given |= {one.id: one for one in waiting if one.id not in given}
@@ -83,7 +91,19 @@ class Given:
             request=history.with_insertions(placed),
             history=history.with_insertions(lasting),
             insertions=tuple(placed),
+            dropped=tuple(_dropped(candidates, answer)),
         )
+
+
+def _dropped(
+    candidates: Iterable[insertion_pb2.Candidate], answer: run_service_pb2.PrepareCallResponse
+) -> Iterator[str]:
+    """The ids of those that were asked with a text for this call alone, and are not in the answer."""
+    said = {key for one in answer.insertions for key in one.keys}
+    for one in candidates:
+        speaks = one.lifetime == insertion_pb2.LIFETIME_TRANSIENT and one.text.strip()
+        if speaks and f"registered/{one.id}" not in said:
+            yield one.id
 
 
 def _in_place(given: Iterable[Insertion], history: History, since: int) -> Iterator[Insertion]:

@@ -118,7 +118,7 @@ class Run(RunHandle):
                         self._accepted(number)
                         continue
                     raise
-                return self._given.prepared(history, number, place, answer)
+                return self._given.prepared(history, number, place, candidates, answer)
 
     def observe(
         self,

@@ -235,6 +235,23 @@ def test_arguments_that_are_none_are_refused(client: ullage.Client) -> None:
     )
 
 
+def test_what_the_budget_of_characters_left_out_is_told(client: ullage.Client) -> None:
+    run = client.start_run(reminders_budget_chars=10)
+    for priority, (id, text) in enumerate((("none", None), ("blank", " "), ("low", "123456"), ("high", "123456"))):
+        run.reminders.register(
+            id=id, on=Edge.EVERY_CALL, content=lambda moment, text=text: text, priority=priority
+        )
+    run.reminders.register(id="once", on=Edge.SESSION_START, content="as long as it likes")
+    run.reminders.register(id="other", on=Edge.TOOL_ERROR, content="as long as it likes")
+    call = run.prepare([user("go")])
+    assert ids(call) == ["1/registered/once", "1/registered/high"]
+    assert call.dropped == ("low",)
+    run.observe(5)
+    run.reminders.remove("high")
+    call = run.prepare([*call.history, {"role": "assistant", "content": "x"}, user("on")])
+    assert (ids(call), call.dropped) == (["2/registered/low"], ())
+
+
 @pytest.mark.parametrize(
     ("message", "whose"),
     [
