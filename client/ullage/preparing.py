@@ -2,7 +2,8 @@
 
 Rule (rules.md 3): what was given stands in the history that the next call is made from, or it came to stand
 nowhere, and then that call names it and it is given again. A reminder of the gauge is placed by the next call.
-While a turn is prepared again, what was given for it is placed as before.
+While a turn is prepared again, what was given for it is placed as before. Of the texts that tell how things stand
+now, the session context and the notice, an older one is worth no place beside a newer one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -79,6 +80,9 @@ class Given:
         given = {one.id: one for one in map(insertion_of, answer.insertions)}
         waiting = [one.insertion for one in self._given.values() if one.turn in (0, turn)]
         given |= {one.id: one for one in waiting if one.id not in given}
+        for id in _overtaken(given.values()):
+            del given[id]
+            self._given.pop(id, None)
         since = history.tail_at or 0
         for one in given.values():
             if one.lifetime == "durable":
@@ -93,6 +97,13 @@ class Given:
             insertions=tuple(placed),
             dropped=tuple(_dropped(candidates, answer)),
         )
+
+
+def _overtaken(given: Iterable[Insertion]) -> list[str]:
+    """The ids of those behind which, the oldest first, a newer one tells the same."""
+    telling = [one for one in given if one.kind in ("session_context", "notice")]
+    newest = {one.kind: one.id for one in telling}
+    return [one.id for one in telling if newest[one.kind] != one.id]
 
 
 def _dropped(

@@ -147,10 +147,26 @@ def test_what_the_caller_did_not_keep_comes_again(client: ullage.Client) -> None
     run.observe(310)
     history += [{"role": "assistant", "content": "done"}, user("more")]
     prepared = run.prepare(history)
-    assert ids(prepared) == ["1/session", "2/session", "1/context/first", "2/notice"]
+    assert ids(prepared) == ["2/session", "1/context/first", "2/notice"]
     run.observe(320)
     kept = [*prepared.history, {"role": "assistant", "content": "done"}, user("again")]
     assert ids(run.prepare(kept)) == ["3/session", "3/notice"]
+
+
+def test_where_nothing_is_ever_kept_nothing_piles_up(client: ullage.Client) -> None:
+    run = client.start_run(agent="scout", context_tokens=1000, notices_every_steps=1)
+    run.reminders.register(id="house", on=Edge.SESSION_START, content="Shoes off.")
+    history: list[dict[str, Any]] = []
+    for turn in range(1, 9):
+        history.append(user("go"))
+        call = run.prepare(history)
+        kinds = [one.kind for one in call.insertions]
+        assert kinds.count("session_context") == 1
+        assert kinds.count("notice") == (turn > 1)
+        assert kinds.count("registered") == 1, "what is said once stays due until it is kept"
+        assert f"session: {run.plan.session_id}" in call.insertions[0].text
+        run.observe(10 * turn)
+        history.append({"role": "assistant", "content": "done"})
 
 
 def test_another_process_goes_on_from_the_history(client: ullage.Client, server: Server) -> None:
