@@ -27,6 +27,7 @@ from .ops.address import bind, check_listen, hold_socket, is_local
 from .ops.memory import keep_large_blocks
 from .rpc.building_service import BuildingService
 from .rpc.call_service import CallService
+from .rpc.converse import Conversations
 from .rpc.exchange_service import ExchangeService
 from .rpc.exchange_work import Worker
 from .rpc.interceptors.admission import Admission
@@ -35,7 +36,7 @@ from .rpc.interceptors.size import MAX_RECEIVED_BYTES, Size
 from .rpc.methods import SERVICES
 from .rpc.replay import Replays
 from .rpc.run_service import RunService
-from .rpc.server import Answer, Handlers, StreamAnswer, Unsupported
+from .rpc.server import Handlers, StreamAnswer, UnaryAnswer, Unsupported
 from .settings import Settings
 from .store.ledger import Ledger
 from .store.port import Store
@@ -65,7 +66,7 @@ _OPTIONS = (
 
 def answers(
     ledger: Ledger, ladder: Ladder, catalogue: Catalogue, now: Callable[[], int]
-) -> dict[str, Answer | StreamAnswer]:
+) -> dict[str, UnaryAnswer | StreamAnswer]:
     """The handlers of the RPCs that are built, by name."""
     worker = Worker()
     exchanges = ExchangeService(ledger, worker, now)
@@ -147,11 +148,12 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
         # The catalogue is read at its first question, which no caller should wait for.
         await asyncio.to_thread(catalogue, "none")
 
-        admission = Admission()
+        errors, admission = Errors(), Admission()
         server = grpc.aio.server(options=_OPTIONS)
         # They are asked in this order. The interceptors, the outermost first.
         built = answers(ledger, ladder, catalogue, time.time_ns)
-        server.add_generic_rpc_handlers((Handlers(built, [Errors(), admission, Size()]),))
+        built["Converse"] = Conversations(built, errors, admission).converse
+        server.add_generic_rpc_handlers((Handlers(built, [errors, admission, Size()]),))
         health_service = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(health_service, server)
         if settings.reflection == "on" or (settings.reflection == "auto" and is_local(listen)):

@@ -1,15 +1,17 @@
 """The yardsticks: servers whose one call does nothing.
 
-    python -m tests.bench.empty_server (ours | bare | echo | parse) unix:PATH
+    python -m tests.bench.empty_server (ours | bare | echo | parse | stream) unix:PATH
 
 `ours` is an empty call on the same stack as every other: the same handlers on raw bytes, the same interceptors,
 an empty message parsed and one written. `bare` is grpc.aio on uvloop alone. `echo` gives back the exchange that
-it is sent: parsed and written again, on the same stack. `parse` is the same with an empty answer.
+it is sent: parsed and written again, on the same stack. `parse` is the same with an empty answer. `stream` answers
+each message of a stream with an empty one, on the same stack.
 """
 
 import asyncio
 import signal
 import sys
+from collections.abc import AsyncIterator
 
 import grpc
 import uvloop
@@ -20,14 +22,16 @@ from ullage.v1.run_service_pb2 import (
     GetRunRequest,
     GetRunResponse,
 )
+from ullage.v1.wire_service_pb2 import ConverseRequest, ConverseResponse
 from ullage_server.ops.memory import keep_large_blocks
 from ullage_server.rpc.interceptors.admission import Admission
 from ullage_server.rpc.interceptors.errors import Errors
 from ullage_server.rpc.interceptors.size import MAX_RECEIVED_BYTES, Size
-from ullage_server.rpc.server import Answer, Handlers
+from ullage_server.rpc.server import Handlers, StreamAnswer, UnaryAnswer
 
 METHOD = "/ullage.v1.RunService/GetRun"
 COMPACT = "/ullage.v1.RunService/CompactExchange"
+CONVERSE = "/ullage.v1.WireService/Converse"
 
 _SERVICE, _, _NAME = METHOD[1:].rpartition("/")
 
@@ -44,14 +48,20 @@ async def _parse(request: CompactExchangeRequest) -> CompactExchangeResponse:
     return CompactExchangeResponse()
 
 
+async def _stream(requests: AsyncIterator[ConverseRequest]) -> AsyncIterator[ConverseResponse]:
+    async for _ in requests:
+        yield ConverseResponse()
+
+
 async def _nothing(request: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
     return b""
 
 
-_OURS: dict[str, dict[str, Answer]] = {
+_OURS: dict[str, dict[str, UnaryAnswer | StreamAnswer]] = {
     "ours": {_NAME: _empty},
     "echo": {"CompactExchange": _echo},
     "parse": {"CompactExchange": _parse},
+    "stream": {"Converse": _stream},
 }
 
 

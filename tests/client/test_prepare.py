@@ -5,6 +5,7 @@ import copy
 import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -251,12 +252,14 @@ def test_arguments_that_are_none_are_refused(client: ullage.Client) -> None:
     )
 
 
+def saying(text: str | None, moment: Moment) -> str | None:
+    return text
+
+
 def test_what_the_budget_of_characters_left_out_is_told(client: ullage.Client) -> None:
     run = client.start_run(reminders_budget_chars=10)
     for priority, (id, text) in enumerate((("none", None), ("blank", " "), ("low", "123456"), ("high", "123456"))):
-        run.reminders.register(
-            id=id, on=Edge.EVERY_CALL, content=lambda moment, text=text: text, priority=priority
-        )
+        run.reminders.register(id=id, on=Edge.EVERY_CALL, content=partial(saying, text), priority=priority)
     run.reminders.register(id="once", on=Edge.SESSION_START, content="as long as it likes")
     run.reminders.register(id="other", on=Edge.TOOL_ERROR, content="as long as it likes")
     call = run.prepare([user("go")])

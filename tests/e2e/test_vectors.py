@@ -1,10 +1,13 @@
-"""The conformance vectors, played against a server of its own over its socket, a test for each case.
+"""The conformance vectors, played against a server over its socket, a test for each case.
+
+Each is played by calls of its own, and once more over one Converse stream, where it must be answered the same.
 
 A case that calls an RPC which this server does not have waits, by that RPC's name; which those are is asked of the
 server itself, and `UNBUILT` says it once more, so that the list is shortened when one is built.
 """
 
 import importlib
+import queue
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +15,11 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf import json_format
 
 from tests.servers import running_server
 from tests.shared_data import shared
+from ullage.v1.wire_service_pb2 import Command, ConverseRequest, ConverseResponse
 from ullage_server.rpc.methods import METHODS
 
 #: The player comes with the vectors, as it is and untyped.
@@ -24,11 +29,11 @@ VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 #: The writers of the city's rung come last: `load` sees to it.
 CASES: list[tuple[str, dict[str, Any]]] = list(player.load(VECTORS, None))
 
-UNBUILT = ["Converse", "WatchRuns"]
+UNBUILT = ["WatchRuns"]
 
 #: Of each topic: how many cases are played now, how many wait for an RPC, how many for tokens.
 FIGURES = {
-    "converse": (0, 7, 0),
+    "converse": (7, 0, 0),
     "domain": (9, 0, 0),
     "errors": (7, 1, 1),
     "exchange": (54, 0, 0),
@@ -44,7 +49,42 @@ FIGURES = {
     "usage_dialects": (37, 0, 0),
 }
 
-_played: set[str] = set()
+#: How a case's unary calls are sent.
+WAYS = ("calls", "one stream")
+
+#: What a command may ask: the field of each RPC.
+COMMANDS = {
+    "".join(word.title() for word in field.name.split("_")): field.name
+    for field in Command.DESCRIPTOR.oneofs_by_name["request"].fields
+}
+
+_played: dict[str, set[str]] = {way: set() for way in WAYS}
+
+
+class OneStream(player.Client):  # type: ignore[misc]  # the player is untyped
+    """Sends whatever a command may ask over one stream for all cases, and the rest as calls."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target, None, 20.0)
+        self.commands: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        stream: grpc.StreamStreamMultiCallable[bytes, bytes] = self.channel.stream_stream(
+            "/ullage.v1.WireService/Converse"
+        )
+        self.answers = stream(iter(self.commands.get, None))
+
+    def call(self, step: dict[str, Any], request: Any) -> tuple[Any, dict[str, Any] | None]:
+        field = COMMANDS.get(step["rpc"].partition("/")[2])
+        if field is None or "token" in step:
+            called: tuple[Any, dict[str, Any] | None] = super().call(step, request)
+            return called
+        command = {"id": len(step), field: request}
+        asked = json_format.ParseDict({"command": command}, ConverseRequest())
+        self.commands.put(asked.SerializeToString())
+        answer = player.plain(ConverseResponse.FromString(next(self.answers)))
+        assert answer.pop("id") == len(step)
+        ((answered, response),) = answer.items()
+        assert answered in (field, "error")
+        return ([], response) if answered == "error" else (response, None)
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +100,18 @@ def unbuilt(target: str) -> list[str]:
         return sorted(method.name for method in METHODS if not is_built(channel, method.path))
 
 
+@pytest.fixture(scope="module", params=WAYS)
+def way(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def client(target: str) -> Iterator[Any]:
-    client = player.Client(target, None, 20.0)
-    yield client
-    client.channel.close()
+def client(way: str) -> Iterator[Any]:
+    # Cases write to the rungs of buildings: each way has a city of its own.
+    with running_server() as server:
+        client = OneStream(server.target) if way == "one stream" else player.Client(server.target, None, 20.0)
+        yield client
+        client.channel.close()
 
 
 def is_built(channel: grpc.Channel, path: str) -> bool:
@@ -95,18 +142,25 @@ def test_these_rpcs_and_no_others_are_not_yet_built(unbuilt: list[str]) -> None:
 
 @pytest.mark.parametrize(("topic", "case"), CASES, ids=[f"{topic} / {case['name']}" for topic, case in CASES])
 def test_vector(
-    topic: str, case: dict[str, Any], client: Any, unbuilt: list[str], capsys: pytest.CaptureFixture[str]
+    topic: str,
+    case: dict[str, Any],
+    way: str,
+    client: Any,
+    unbuilt: list[str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     if "token" in case.get("requires", []):
         pytest.skip("waits for tokens")
     if waiting := waits_for(case, unbuilt):
         pytest.skip(f"not yet built: {', '.join(waiting)}")
-    _played.add(f"{topic} / {case['name']}")
+    _played[way].add(f"{topic} / {case['name']}")
     held = player.run_case(client, topic, case)
     assert held, f"{case['why']}\n{capsys.readouterr().out}"
 
 
-def test_every_case_is_played_or_waits_by_name(unbuilt: list[str], request: pytest.FixtureRequest) -> None:
+def test_every_case_is_played_both_ways_or_waits_by_name(
+    unbuilt: list[str], request: pytest.FixtureRequest
+) -> None:
     played, waiting, tokens = Counter[str](), Counter[str](), Counter[str]()
     due = set()
     for topic, case in CASES:
@@ -120,8 +174,10 @@ def test_every_case_is_played_or_waits_by_name(unbuilt: list[str], request: pyte
     topics = sorted(played | waiting | tokens)
     assert {topic: (played[topic], waiting[topic], tokens[topic]) for topic in topics} == FIGURES
     # Whoever selects some tests by name has not lost the others.
-    selected = {item.callspec.id for item in request.session.items if hasattr(item, "callspec")}
-    assert due & selected == _played
+    specs = [item.callspec for item in request.session.items if hasattr(item, "callspec")]
+    for way, played_so in _played.items():
+        selected = {spec.id.partition("-")[2] for spec in specs if spec.params.get("way") == way}
+        assert due & selected == played_so
 
 
 def test_the_vectors_are_those_that_all_implementations_share() -> None:

@@ -144,11 +144,11 @@ class AsyncWire:
     """The same within an event loop: for a server in this process."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
-        self._channel = channel
+        self.channel = channel
 
     async def send(self, rpc: str, request: Message | bytes, metadata: Metadata = ()) -> Answer:
         """Calls the RPC of that name, or path, and gives what came of it."""
-        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = self._channel.unary_unary(path_of(rpc))
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = self.channel.unary_unary(path_of(rpc))
         try:
             payload = await call(data_of(request), timeout=TIMEOUT, metadata=grpc.aio.Metadata(*metadata))
             return Answer(grpc.StatusCode.OK, payload=payload)

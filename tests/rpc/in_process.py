@@ -12,7 +12,7 @@ import grpc
 from tests.rpc.calls import ANY_SIZE, AsyncWire
 from ullage_server.app import App, running
 from ullage_server.rpc.interceptors import Interceptor
-from ullage_server.rpc.server import Answer, Handlers
+from ullage_server.rpc.server import Handlers, UnaryAnswer
 from ullage_server.settings import Settings
 from ullage_server.store.port import Store
 
@@ -28,7 +28,9 @@ async def folder() -> AsyncIterator[Path]:
 
 
 @asynccontextmanager
-async def serving(answers: Mapping[str, Answer], interceptors: Sequence[Interceptor]) -> AsyncIterator[AsyncWire]:
+async def serving(
+    answers: Mapping[str, UnaryAnswer], interceptors: Sequence[Interceptor]
+) -> AsyncIterator[AsyncWire]:
     """Only the handlers, with `answers` behind them."""
     async with folder() as path:
         server = grpc.aio.server()

@@ -51,7 +51,7 @@ class Method(NamedTuple):
 
 
 #: The RPCs whose requests may hold a whole exchange.
-WITH_EXCHANGES = frozenset({"CompactExchange", "ReplayExchanges"})
+WITH_EXCHANGES = frozenset({"CompactExchange", "ReplayExchanges", "Converse"})
 
 
 def _request(method: MethodDescriptor) -> type[Message]:

@@ -9,16 +9,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from typing import TYPE_CHECKING
 
 import grpc
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from ..convert.raw import NotUtf8
 from ..core.errors import Reason, Refusal
 from .interceptors import Context, Interceptor, Stream, Unary
 from .interceptors.errors import abort
 from .methods import METHODS, Method
+from .parsing import Unparsable, parsed
 
 #: Answers one request of one RPC: from its message to its answer's. Raises Refusal.
-Answer = Callable[..., Awaitable[Message]]
+UnaryAnswer = Callable[..., Awaitable[Message]]
 
 #: Answers the requests of one RPC that streams: from their messages, or its one message, to its answers'.
 StreamAnswer = Callable[..., AsyncIterator[Message]]
@@ -30,7 +31,9 @@ if TYPE_CHECKING:  # the class takes no parameters when it runs
 class Handlers(grpc.GenericRpcHandler):
     """The handlers of the wire by their paths, each with `interceptors` around it, the outermost first."""
 
-    def __init__(self, answers: Mapping[str, Answer | StreamAnswer], interceptors: Sequence[Interceptor]) -> None:
+    def __init__(
+        self, answers: Mapping[str, UnaryAnswer | StreamAnswer], interceptors: Sequence[Interceptor]
+    ) -> None:
         self._by_path = {
             method.path: _handler(method, answers[method.name], interceptors)
             for method in METHODS
@@ -62,46 +65,29 @@ def _handler(method: Method, answer: Callable[..., object], interceptors: Sequen
     return grpc.stream_stream_rpc_method_handler(stream)
 
 
-def _unary(method: Method, answer: Answer) -> Unary:
+def _unary(method: Method, answer: UnaryAnswer) -> Unary:
     async def call(request: bytes, context: Context) -> bytes:
         try:
-            return (await answer(_parsed(method, request))).SerializeToString()
+            return (await answer(parsed(method, request))).SerializeToString()
         except NotUtf8:
-            raise _unparsable(method) from None
+            raise Unparsable(method) from None
 
     return call
 
 
 def _stream(method: Method, answer: StreamAnswer) -> Stream:
-    async def parsed(requests: AsyncIterator[bytes]) -> AsyncIterator[Message]:
+    async def messages(requests: AsyncIterator[bytes]) -> AsyncIterator[Message]:
         async for request in requests:
-            yield _parsed(method, request)
+            yield parsed(method, request)
 
     async def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
         try:
-            async for message in answer(parsed(requests)):
+            async for message in answer(messages(requests)):
                 yield message.SerializeToString()
         except NotUtf8:
-            raise _unparsable(method) from None
+            raise Unparsable(method) from None
 
     return call
-
-
-def _parsed(method: Method, request: bytes) -> Message:
-    try:
-        return method.request.FromString(request)
-    except DecodeError:
-        raise _unparsable(method) from None
-
-
-def _unparsable(method: Method) -> Refusal:
-    return Refusal(
-        Reason.ARGUMENT_INVALID,
-        f"the request is no {method.request.DESCRIPTOR.full_name}: it is cut short, garbled, or holds a text "
-        "that is not UTF-8",
-        subject=f"a request of {method.name}",
-        recovery="send the message as its proto file defines it",
-    )
 
 
 async def _unsupported(requests: AsyncIterator[bytes], context: Context) -> None:

@@ -1,7 +1,8 @@
 """A refusal as a `google.rpc.Status`: its code by its reason, and what the caller may do by program.
 
 Rule (wire.md, Errors): every error carries an ErrorInfo (domain `ullage`, the reason, and action, subject,
-recovery), a BadRequest where one field is at fault, and a RetryInfo where sending again later helps.
+recovery), a BadRequest where one field is at fault, and a RetryInfo where sending again later helps. A Failure, an
+error inside a stream, says the same.
 """
 
 import grpc
@@ -9,6 +10,9 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
+
+from ullage.v1 import failure_pb2
+from ullage.v1.error_reason_pb2 import ErrorReason
 
 from ..core.errors import Reason, Refusal
 
@@ -62,8 +66,7 @@ def status_of(refusal: Refusal, action: str) -> status_pb2.Status:
     if refusal.field:
         violation = error_details_pb2.BadRequest.FieldViolation(field=refusal.field, description=refusal.message)
         details.append(error_details_pb2.BadRequest(field_violations=[violation]))
-    if refusal.reason in _RETRY_SECONDS:
-        delay = Duration(seconds=_RETRY_SECONDS[refusal.reason])
+    if delay := _delay(refusal):
         details.append(error_details_pb2.RetryInfo(retry_delay=delay))
     status = status_pb2.Status(code=CODES[refusal.reason].value[0], message=refusal.message)
     for detail in details:
@@ -71,3 +74,25 @@ def status_of(refusal: Refusal, action: str) -> status_pb2.Status:
         packed.Pack(detail)
         status.details.append(packed)
     return status
+
+
+def failure_of(refusal: Refusal, action: str) -> failure_pb2.Failure:
+    """`refusal` as a Failure; `action` says what was being done."""
+    failure = failure_pb2.Failure(
+        code=CODES[refusal.reason].value[0],
+        reason=ErrorReason.Value(f"ERROR_REASON_{refusal.reason.name}"),
+        message=refusal.message,
+        action=action,
+        subject=refusal.subject,
+        recovery=refusal.recovery,
+        retry_delay=_delay(refusal),
+    )
+    if refusal.field:
+        failure.field_violations.add(field=refusal.field, description=refusal.message)
+    return failure
+
+
+def _delay(refusal: Refusal) -> Duration | None:
+    """When to send again; None where that is no remedy."""
+    seconds = _RETRY_SECONDS.get(refusal.reason)
+    return None if seconds is None else Duration(seconds=seconds)

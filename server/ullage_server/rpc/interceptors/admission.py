@@ -7,7 +7,8 @@ connection that is going, and see it cancelled. It is refused when the connectio
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 
 from ...core.errors import Reason, Refusal
 from ..methods import Method
@@ -19,6 +20,7 @@ class Admission:
 
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[object]] = set()
+        self._ends: set[Callable[[], None]] = set()
         self._draining = False
         self._holding = False
         self._parted = asyncio.Event()
@@ -26,8 +28,19 @@ class Admission:
     async def drain(self) -> None:
         """Refuses new calls from now on; returns when none is under way."""
         self._draining = True
+        for end in list(self._ends):
+            end()
         while self._under_way:
             await asyncio.wait(self._under_way)
+
+    @contextmanager
+    def at_drain(self, end: Callable[[], None]) -> Iterator[None]:
+        """For a call that would go on for ever: `end` is called when the drain begins."""
+        self._ends.add(end)
+        try:
+            yield
+        finally:
+            self._ends.discard(end)
 
     def hold(self) -> None:
         """Refuses new calls from now on only when `part` is called."""

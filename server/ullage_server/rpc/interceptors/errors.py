@@ -44,7 +44,7 @@ class Errors:
             try:
                 return await inner(request, context)
             except Exception as error:  # whatever it is, the caller gets an answer and the log gets the cause
-                failure = self._refusal(error, method, context)
+                failure = self.refusal(error, method, _request_id(context))
             return await abort(context, failure, method.action)
 
         return call
@@ -58,16 +58,17 @@ class Errors:
                     yield answer
                 return
             except Exception as error:  # as above
-                failure = self._refusal(error, method, context)
+                failure = self.refusal(error, method, _request_id(context))
             await abort(context, failure, method.action)
 
         return call
 
-    def _refusal(self, error: Exception, method: Method, context: Context) -> Refusal:
+    def refusal(self, error: Exception, method: Method, request_id: str) -> Refusal:
+        """What is answered where `method` ended with `error`; a fault of ours is logged under `request_id`."""
         if isinstance(error, Refusal):
             return error
         if not isinstance(error, StoreError):
-            return _fault(method, context)
+            return _fault(method, request_id)
         if time.monotonic() - self._told >= _TELL_SECONDS:
             self._told = time.monotonic()
             _log.warning("the store can't answer", cause=str(error), method=method.path)
@@ -82,8 +83,7 @@ async def abort(context: Context, refusal: Refusal, action: str) -> NoReturn:
     raise AssertionError("abort does not return")
 
 
-def _fault(method: Method, context: Context) -> Refusal:
-    request_id = _request_id(context)
+def _fault(method: Method, request_id: str) -> Refusal:
     _log.exception("a call failed by a fault of ours", method=method.path, request_id=request_id)
     return Refusal(
         Reason.INTERNAL,

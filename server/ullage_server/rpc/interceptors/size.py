@@ -24,23 +24,19 @@ class Size:
 
     def unary(self, method: Method, inner: Unary) -> Unary:
         """`inner`, for requests that its RPC takes."""
-        limit = _limit(method)
 
         async def call(request: bytes, context: Context) -> bytes:
-            if len(request) > limit:
-                raise _too_large(request, method, limit)
+            check_size(request, method)
             return await inner(request, context)
 
         return call
 
     def stream(self, method: Method, inner: Stream) -> Stream:
         """`inner`, for requests that its RPC takes, each for itself."""
-        limit = _limit(method)
 
         async def bounded(requests: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             async for request in requests:
-                if len(request) > limit:
-                    raise _too_large(request, method, limit)
+                check_size(request, method)
                 yield request
 
         def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
@@ -49,14 +45,13 @@ class Size:
         return call
 
 
-def _limit(method: Method) -> int:
-    return MAX_EXCHANGE_BYTES if method.name in WITH_EXCHANGES else MAX_REQUEST_BYTES
-
-
-def _too_large(request: bytes, method: Method, limit: int) -> Refusal:
-    return Refusal(
-        Reason.MESSAGE_TOO_LARGE,
-        f"the request has {len(request)} bytes; {method.name} takes at most {limit}",
-        subject=f"a request of {method.name}",
-        recovery="send less in one request",
-    )
+def check_size(request: bytes, method: Method) -> None:
+    """Refused with MESSAGE_TOO_LARGE where `request` has more bytes than `method` takes."""
+    limit = MAX_EXCHANGE_BYTES if method.name in WITH_EXCHANGES else MAX_REQUEST_BYTES
+    if len(request) > limit:
+        raise Refusal(
+            Reason.MESSAGE_TOO_LARGE,
+            f"the request has {len(request)} bytes; {method.name} takes at most {limit}",
+            subject=f"a request of {method.name}",
+            recovery="send less in one request",
+        )
