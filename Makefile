@@ -93,9 +93,10 @@ fuzz: $(READY) ## Run the property tests for long: 5000 examples each
 	@$(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=long --timeout=0
 
 .PHONY: bench
-bench: $(READY) ## Measure ObserveUsage, PrepareCall and CompactExchange beside calls that do nothing (minutes, on a quiet machine)
+bench: $(READY) ## Measure calls and streams beside ones that do nothing (minutes, on a quiet machine)
 	@$(BIN)/python -m tests.bench.observe
 	@$(BIN)/python -m tests.bench.prepare
+	@$(BIN)/python -m tests.bench.converse
 	@$(BIN)/python -m tests.bench.exchange
 
 .PHONY: bench-tokens

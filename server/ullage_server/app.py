@@ -32,8 +32,8 @@ from .rpc.exchange_service import ExchangeService
 from .rpc.exchange_work import Worker
 from .rpc.interceptors.admission import Admission
 from .rpc.interceptors.errors import Errors
-from .rpc.interceptors.size import MAX_RECEIVED_BYTES, Size
 from .rpc.methods import SERVICES
+from .rpc.parsing import MAX_RECEIVED_BYTES
 from .rpc.replay import Replays
 from .rpc.run_service import RunService
 from .rpc.server import Handlers, StreamAnswer, UnaryAnswer, Unsupported
@@ -152,8 +152,8 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
         server = grpc.aio.server(options=_OPTIONS)
         # They are asked in this order. The interceptors, the outermost first.
         built = answers(ledger, ladder, catalogue, time.time_ns)
-        built["Converse"] = Conversations(built, errors, admission).converse
-        server.add_generic_rpc_handlers((Handlers(built, [errors, admission, Size()]),))
+        streams = {"Converse": Conversations(built, errors, admission).converse}
+        server.add_generic_rpc_handlers((Handlers(built, streams, [errors, admission]),))
         health_service = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(health_service, server)
         if settings.reflection == "on" or (settings.reflection == "auto" and is_local(listen)):
@@ -161,9 +161,7 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
             reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
         server.add_generic_rpc_handlers((Unsupported(),))
         app = App(bind(server, listen), server, health_service, admission)
-        # A service is there where one of its RPCs is.
-        serving = [service.full_name for service in SERVICES if any(rpc.name in built for rpc in service.methods)]
-        for name in ("", *serving):
+        for name in ("", *(service.full_name for service in SERVICES)):
             await health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
         await server.start()
         opened.push_async_callback(app.drain, settings.drain_seconds)

@@ -26,7 +26,7 @@ from ullage.v1.wire_service_pb2 import ConverseRequest, ConverseResponse
 from ullage_server.ops.memory import keep_large_blocks
 from ullage_server.rpc.interceptors.admission import Admission
 from ullage_server.rpc.interceptors.errors import Errors
-from ullage_server.rpc.interceptors.size import MAX_RECEIVED_BYTES, Size
+from ullage_server.rpc.parsing import MAX_RECEIVED_BYTES
 from ullage_server.rpc.server import Handlers, StreamAnswer, UnaryAnswer
 
 METHOD = "/ullage.v1.RunService/GetRun"
@@ -69,7 +69,7 @@ async def serve(kind: str, listen: str) -> None:
     keep_large_blocks()
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_RECEIVED_BYTES)])
     if kind in _OURS:
-        server.add_generic_rpc_handlers((Handlers(_OURS[kind], [Errors(), Admission(), Size()]),))
+        server.add_generic_rpc_handlers((Handlers(_OURS[kind], {}, [Errors(), Admission()]),))
     else:
         bare: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
             _NAME: grpc.unary_unary_rpc_method_handler(_nothing)

@@ -193,6 +193,10 @@ MISPLACED = {
     ),
 }
 
+#: Its commands' fields are those of the RPCs that they ask for, and go the same way; its own few are tried in
+#: test_converse.py.
+ENCLOSES = {"Converse"}
+
 #: By RPC; several where no one request holds every message that its fields stand in.
 GOOD: dict[str, tuple[Make, ...]] = {
     "StartRun": (_start_run,),

@@ -34,7 +34,7 @@ async def serving(
     """Only the handlers, with `answers` behind them."""
     async with folder() as path:
         server = grpc.aio.server()
-        server.add_generic_rpc_handlers((Handlers(answers, interceptors),))
+        server.add_generic_rpc_handlers((Handlers(answers, {}, interceptors),))
         server.add_insecure_port(f"unix:{path}/u.sock")
         await server.start()
         async with grpc.aio.insecure_channel(f"unix:{path}/u.sock", options=ANY_SIZE) as channel:

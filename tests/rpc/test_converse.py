@@ -23,13 +23,16 @@ from ullage.v1.run_service_pb2 import (
     FinishRunRequest,
     ForkRunRequest,
     GetRunRequest,
+    GetRunResponse,
     ObserveUsageRequest,
     StartRunRequest,
 )
 from ullage.v1.usage_pb2 import ModelUsage, TurnReport
 from ullage.v1.wire_service_pb2 import Answer, Command, ConverseRequest, ConverseResponse
 from ullage_server.rpc import converse
-from ullage_server.rpc.interceptors.size import MAX_EXCHANGE_BYTES, MAX_REQUEST_BYTES
+from ullage_server.rpc.interceptors.admission import Admission
+from ullage_server.rpc.interceptors.errors import Errors
+from ullage_server.rpc.parsing import MAX_EXCHANGE_BYTES, MAX_REQUEST_BYTES
 from ullage_server.store.memory import MemoryStore
 from ullage_server.store.port import Standing, StoreError
 
@@ -300,6 +303,38 @@ async def test_with_256_in_work_no_more_is_read(monkeypatch: pytest.MonkeyPatch)
         await here.store.open()
         assert len(await stream.rest()) == 300
     assert taken == list(range(1, 301))
+
+
+async def test_an_answer_that_waits_to_leave_holds_up_no_command() -> None:
+    carried_out: list[str] = []
+    all_in = asyncio.Event()
+
+    async def get_run(request: GetRunRequest) -> GetRunResponse:
+        carried_out.append(request.run_id)
+        if len(carried_out) == 4:
+            all_in.set()
+        return GetRunResponse()
+
+    class Stuck:
+        gate = asyncio.Event()
+        written = 0
+
+        async def write(self, frame: bytes) -> None:
+            await self.gate.wait()
+            self.written += 1
+
+    async def requests() -> AsyncIterator[bytes]:
+        for name in ("a", "a", "b", "a"):
+            yield ConverseRequest(command=getting(name)).SerializeToString()
+
+    caller: Any = Stuck()
+    conversations = converse.Conversations({"GetRun": get_run}, Errors(), Admission())
+    held = asyncio.ensure_future(conversations.converse(requests(), caller))
+    await asyncio.wait_for(all_in.wait(), 30)
+    assert caller.written == 0
+    caller.gate.set()
+    await held
+    assert (caller.written, sorted(carried_out)) == (4, ["a", "a", "a", "b"])
 
 
 async def test_many_bytes_in_work_hold_up_the_reading_as_many_commands_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,6 @@ from tests.rpc.situations import commanding, counted, observing, starting
 from ullage.v1 import building_service_pb2, run_service_pb2
 from ullage_server.rpc.interceptors.admission import Admission
 from ullage_server.rpc.interceptors.errors import Errors
-from ullage_server.rpc.interceptors.size import Size
 from ullage_server.store.memory import MemoryStore
 from ullage_server.store.port import Append, StoreError
 
@@ -57,7 +56,7 @@ async def fails_for_a_reason(request: Message) -> NoReturn:
 
 @pytest.mark.parametrize("answer", [fails, answers_nothing, lacks_a_key, fails_for_a_reason])
 async def test_a_fault_is_told_by_its_request_id_alone_and_logged_with_its_cause(answer: Any) -> None:
-    async with serving({"GetRun": answer}, [Errors(), Size()]) as wire:
+    async with serving({"GetRun": answer}, [Errors()]) as wire:
         with capture_logs() as logs:
             told = await wire.send("GetRun", GET_RUN, [("x-request-id", "call-77")])
             untold = await wire.send("GetRun", GET_RUN)
@@ -142,7 +141,7 @@ async def test_a_server_that_drains_refuses_every_rpc_it_has() -> None:
 
     admission = Admission()
     unary = [rpc for rpc, method in RPCS.items() if not method.server_streaming]
-    async with serving(dict.fromkeys(unary, answers), [Errors(), admission, Size()]) as wire:
+    async with serving(dict.fromkeys(unary, answers), [Errors(), admission]) as wire:
         assert (await wire.send("GetRun", GET_RUN)).reason == "OK"
         await admission.drain()
         for rpc in unary:

@@ -41,7 +41,9 @@ class Command(_message.Message):
     """id is the caller's and comes back in the answer; it need not be unique, and any int64 will do."""
     @_builtins.property
     def timeout(self) -> _duration_pb2.Duration:
-        """timeout is the time this command may take, more than 0; absent means as long as the stream lasts."""
+        """timeout is the time this command may take once those before it about the same run are answered, more than 0;
+        absent means as long as the stream lasts.
+        """
 
     @_builtins.property
     def start_run(self) -> _run_service_pb2.StartRunRequest:

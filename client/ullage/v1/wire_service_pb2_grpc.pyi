@@ -37,9 +37,10 @@ class WireServiceStub:
     """Converse answers commands on one stream, each by the rule, the key and the errors of the RPC it stands for.
     Commands to one run are answered in their order; different runs, of which there may be many, do not hold
     each other up. A command that fails is answered by a Failure and disturbs no other. With 256 commands in
-    work the server reads no further until one is answered. The stream itself ends with ARGUMENT_INVALID on a
-    frame that does not parse, after what was taken is answered; with UNAUTHENTICATED; with OVERLOADED; with
-    DRAINING when the server stops. What was not answered by then may be sent again.
+    work, or 17 MiB of them, the server reads no further until an answer has left. The stream itself ends with
+    ARGUMENT_INVALID on a frame that does not parse and with MESSAGE_TOO_LARGE on one of more than 17 MiB, after
+    what was taken is answered; with UNAUTHENTICATED; with OVERLOADED; with DRAINING when the server stops. What
+    was not answered by then may be sent again.
     """
 
 @_typing.type_check_only
@@ -51,9 +52,10 @@ class WireServiceAsyncStub(WireServiceStub):
     """Converse answers commands on one stream, each by the rule, the key and the errors of the RPC it stands for.
     Commands to one run are answered in their order; different runs, of which there may be many, do not hold
     each other up. A command that fails is answered by a Failure and disturbs no other. With 256 commands in
-    work the server reads no further until one is answered. The stream itself ends with ARGUMENT_INVALID on a
-    frame that does not parse, after what was taken is answered; with UNAUTHENTICATED; with OVERLOADED; with
-    DRAINING when the server stops. What was not answered by then may be sent again.
+    work, or 17 MiB of them, the server reads no further until an answer has left. The stream itself ends with
+    ARGUMENT_INVALID on a frame that does not parse and with MESSAGE_TOO_LARGE on one of more than 17 MiB, after
+    what was taken is answered; with UNAUTHENTICATED; with OVERLOADED; with DRAINING when the server stops. What
+    was not answered by then may be sent again.
     """
 
 class WireServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -68,9 +70,10 @@ class WireServiceServicer(metaclass=_abc_1.ABCMeta):
         """Converse answers commands on one stream, each by the rule, the key and the errors of the RPC it stands for.
         Commands to one run are answered in their order; different runs, of which there may be many, do not hold
         each other up. A command that fails is answered by a Failure and disturbs no other. With 256 commands in
-        work the server reads no further until one is answered. The stream itself ends with ARGUMENT_INVALID on a
-        frame that does not parse, after what was taken is answered; with UNAUTHENTICATED; with OVERLOADED; with
-        DRAINING when the server stops. What was not answered by then may be sent again.
+        work, or 17 MiB of them, the server reads no further until an answer has left. The stream itself ends with
+        ARGUMENT_INVALID on a frame that does not parse and with MESSAGE_TOO_LARGE on one of more than 17 MiB, after
+        what was taken is answered; with UNAUTHENTICATED; with OVERLOADED; with DRAINING when the server stops. What
+        was not answered by then may be sent again.
         """
 
 def add_WireServiceServicer_to_server(servicer: WireServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

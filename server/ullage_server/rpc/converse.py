@@ -9,9 +9,10 @@ stream, after what was taken is answered; so does the drain of the server.
 import asyncio
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
+import grpc
 from google.protobuf.message import Message
 
 from ullage.v1.wire_service_pb2 import Answer, Command, ConverseRequest, ConverseResponse
@@ -19,11 +20,11 @@ from ullage.v1.wire_service_pb2 import Answer, Command, ConverseRequest, Convers
 from ..convert.raw import NotUtf8, raw
 from ..convert.times import from_duration
 from ..core.errors import Reason, Refusal, invalid
+from .interceptors import Context
 from .interceptors.admission import Admission
 from .interceptors.errors import Errors
-from .interceptors.size import MAX_EXCHANGE_BYTES, check_size
 from .methods import METHODS, Method
-from .parsing import Unparsable, parsed
+from .parsing import MAX_EXCHANGE_BYTES, Unparsable, parsed
 from .server import StreamAnswer, UnaryAnswer
 from .status import failure_of
 
@@ -38,8 +39,13 @@ _ASKED: dict[str, Method] = {
     field.name: _BY_NAME[field.camelcase_name[0].upper() + field.camelcase_name[1:]]
     for field in Command.DESCRIPTOR.oneofs_by_name["request"].fields
 }
-#: What a request is about, by the fields that say it.
-_ABOUT = ("run_id", "parent_run_id", "address")
+#: The fields in which a command's request says what it is about, by its own field.
+_ABOUT = {
+    field: [
+        name for name in ("run_id", "parent_run_id", "address") if name in method.request.DESCRIPTOR.fields_by_name
+    ]
+    for field, method in _ASKED.items()
+}
 
 
 class Conversations:
@@ -52,67 +58,64 @@ class Conversations:
         self._errors = errors
         self._admission = admission
 
-    async def converse(self, requests: AsyncIterator[ConverseRequest]) -> AsyncIterator[ConverseResponse]:
+    async def converse(self, requests: AsyncIterator[bytes], context: Context) -> None:
         """Carries out the commands of one stream."""
-        conversation = _Conversation(requests, self._handlers, self._errors)
+        conversation = _Conversation(self._handlers, self._errors, context)
         with self._admission.at_drain(conversation.drain):
-            async for answer in conversation.answers():
-                yield answer
+            await conversation.hold(requests)
 
 
 class _Taken(NamedTuple):
-    """A command that was taken: the RPC it asks for, in which field, its request, and how many bytes that had."""
+    """A command that was taken: the RPC it asks for, in which field, and its request, or why that is none.
+
+    `about` are the runs or the address that it is about, `size` the bytes it had, `seconds` the time it may take.
+    """
 
     id: int
     method: Method
     field: str
-    request: Message
-    size: int
-    seconds: float | None
+    request: Message | Refusal
+    about: tuple[str, ...] = ()
+    size: int = 0
+    seconds: float | None = None
 
 
 class _Conversation:
     """One stream: its commands in work, and its answers on their way."""
 
     def __init__(
-        self,
-        requests: AsyncIterator[ConverseRequest],
-        handlers: Mapping[str, UnaryAnswer | StreamAnswer],
-        errors: Errors,
+        self, handlers: Mapping[str, UnaryAnswer | StreamAnswer], errors: Errors, context: Context
     ) -> None:
-        self._requests = requests
         self._handlers = handlers
         self._errors = errors
-        #: Of the commands whose answer has not left: how many there are, and their bytes.
+        self._context = context
+        #: Of the commands whose answer has not left: how many there are, and the bytes they had.
         self._count = self._bytes = 0
-        #: Answers that are there, each with the bytes of its command; None where the stream's end is the answer.
-        self._ready: deque[tuple[ConverseResponse | None, int]] = deque()
+        self._left = asyncio.Event()
         self._work: set[asyncio.Task[None]] = set()
         #: The last command in work about each run or address.
         self._last: dict[str, asyncio.Task[None]] = {}
-        self._answered, self._left = asyncio.Event(), asyncio.Event()
+        #: Answers on their way, each with the bytes of its command, and what is writing them.
+        self._ready: deque[tuple[ConverseResponse | None, int]] = deque()
+        self._writer: asyncio.Task[None] | None = None
+        self._reader: asyncio.Task[None] | None = None
         self._end: Refusal | None = None
-        self._reader = asyncio.ensure_future(self._read())
-        self._reader.add_done_callback(lambda _: self._answered.set())
 
-    async def answers(self) -> AsyncIterator[ConverseResponse]:
-        """The answers, each when it is there, until the last; then what ends the stream is raised."""
+    async def hold(self, requests: AsyncIterator[bytes]) -> None:
+        """Takes commands until no more come and all are answered; raises what else ends the stream."""
+        self._reader = asyncio.ensure_future(self._read(requests))
         try:
-            while self._count or not self._reader.done():
-                await self._answered.wait()
-                self._answered.clear()
-                while self._ready:
-                    answer, size = self._ready.popleft()
-                    if answer is not None:
-                        yield answer
-                    self._count, self._bytes = self._count - 1, self._bytes - size
-                    self._left.set()
-            if self._end is not None:
-                raise self._end
-            self._reader.result()
+            await asyncio.wait([self._reader])
+            while self._count:
+                await self._one_left()
         finally:
-            for task in (self._reader, *self._work):
-                task.cancel()
+            for task in (self._reader, self._writer, *self._work):
+                if task is not None:
+                    task.cancel()
+        if self._end is not None:
+            raise self._end
+        if not self._reader.cancelled():
+            self._reader.result()
 
     def drain(self) -> None:
         """Takes no more commands."""
@@ -125,59 +128,57 @@ class _Conversation:
             )
         )
 
-    def _end_with(self, refusal: Refusal) -> None:
+    def _end_with(self, refusal: Refusal | None) -> None:
+        """Takes no more commands; `refusal` is what the stream ends with, None where nobody would hear it."""
         self._end = self._end or refusal
-        self._reader.cancel()
+        if self._reader is not None:
+            self._reader.cancel()
 
-    async def _read(self) -> None:
-        async for request in self._requests:
-            self._take(request.command)
+    async def _read(self, requests: AsyncIterator[bytes]) -> None:
+        async for request in requests:
+            self._take(cast("ConverseRequest", parsed(_CONVERSE, request)).command)
             while self._count >= MAX_COMMANDS or self._bytes >= MAX_BYTES:
-                self._left.clear()
-                await self._left.wait()
+                await self._one_left()
+
+    async def _one_left(self) -> None:
+        self._left.clear()
+        await self._left.wait()
 
     def _take(self, command: Command) -> None:
         """Sets a command to work. Raises Unparsable."""
-        self._count += 1
-        try:
-            taken = _taken(command)
-        except Unparsable:
-            self._count -= 1
-            raise
-        except Refusal as refusal:
-            self._put(_failure(command.id, refusal, _CONVERSE), 0)
-            return
-        self._bytes += taken.size
-        about = {name for field in _ABOUT if (name := getattr(taken.request, field, None)) is not None}
-        before = {self._last[name] for name in about if name in self._last}
-        task = asyncio.ensure_future(self._carry_out(taken, before))
+        taken = _taken(command)
+        self._count, self._bytes = self._count + 1, self._bytes + taken.size
+        before = [self._last[name] for name in taken.about if name in self._last]
+        task = asyncio.get_running_loop().create_task(self._carry_out(taken, before))
         self._work.add(task)
-        self._last.update(dict.fromkeys(about, task))
+        for name in taken.about:
+            self._last[name] = task
 
-        def done(task: asyncio.Task[None]) -> None:
-            self._work.discard(task)
-            for name in about:
-                if self._last.get(name) is task:
-                    del self._last[name]
-
-        task.add_done_callback(done)
-
-    async def _carry_out(self, taken: _Taken, before: set[asyncio.Task[None]]) -> None:
+    async def _carry_out(self, taken: _Taken, before: Sequence[asyncio.Task[None]]) -> None:
         """Answers a command, when those before it about the same are answered."""
-        answer = None
+        if before:
+            await asyncio.wait(before)
         try:
-            if before:
-                await asyncio.wait(before)
-            response = await self._response(taken)
-            answer = _answer(taken.id, taken.field, response)
+            answer = _answer(taken.id, taken.field, await self._response(taken))
         except NotUtf8:
+            answer = None
             self._end_with(Unparsable(taken.method))
         except Exception as error:  # whatever it is, the caller gets an answer and the log gets the cause
             refusal = self._errors.refusal(error, taken.method, str(uuid.uuid4()))
-            answer = _failure(taken.id, refusal, taken.method)
-        self._put(answer, taken.size)
+            answer = _answer(taken.id, "failure", failure_of(refusal, taken.method.action))
+        self._ready.append((answer, taken.size))
+        # A task of its own, for the next command about the same need not wait until it is through.
+        if self._writer is None:
+            self._writer = asyncio.get_running_loop().create_task(self._write())
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        self._work.discard(task)
+        for name in taken.about:
+            if self._last.get(name) is task:
+                del self._last[name]
 
     async def _response(self, taken: _Taken) -> Message:
+        if isinstance(taken.request, Refusal):
+            raise taken.request
         # None of those that a command may ask streams.
         answer = cast("UnaryAnswer", self._handlers[taken.method.name])(taken.request)
         if taken.seconds is None:
@@ -195,29 +196,45 @@ class _Conversation:
             recovery="send it again, it is safe; give it more time",
         )
 
-    def _put(self, answer: ConverseResponse | None, size: int) -> None:
-        self._ready.append((answer, size))
-        self._answered.set()
+    async def _write(self) -> None:
+        """Writes the answers that are there, and those that come meanwhile."""
+        while self._ready:
+            answer, size = self._ready.popleft()
+            if answer is not None:
+                try:
+                    await self._context.write(answer.SerializeToString())
+                except grpc.aio.BaseError:  # the caller is gone
+                    self._end_with(None)
+            self._count, self._bytes = self._count - 1, self._bytes - size
+            self._left.set()
+        self._writer = None
 
 
 def _taken(command: Command) -> _Taken:
-    """What a command asks. Raises Unparsable, or the refusal that answers it."""
+    """What a command asks. Raises Unparsable."""
     field = command.WhichOneof("request")
-    if field is None:
-        raise invalid("command", "the command asks nothing that this server knows: it holds one request")
-    seconds = None
-    if command.HasField("timeout"):
-        nanoseconds = from_duration("command.timeout", command.timeout)
-        if nanoseconds <= 0:
-            raise invalid("command.timeout", "command.timeout is not more than 0; leave it out for no limit")
-        seconds = nanoseconds / 1e9
-    method, request = _ASKED[field], getattr(command, field)
-    check_size(request, method)
-    return _Taken(command.id, method, field, parsed(method, request), len(request), seconds)
+    method = _CONVERSE if field is None else _ASKED[field]
+    try:
+        if field is None:
+            raise invalid("command", "the command asks nothing that this server knows: it holds one request")
+        seconds = _seconds(command)
+        enclosed = getattr(command, field)
+        request = parsed(method, enclosed)
+    except Unparsable:
+        raise
+    except Refusal as refusal:
+        return _Taken(command.id, method, "", refusal)
+    about = tuple([getattr(request, name) for name in _ABOUT[field]])
+    return _Taken(command.id, method, field, request, about, len(enclosed), seconds)
 
 
-def _failure(id: int, refusal: Refusal, method: Method) -> ConverseResponse:
-    return _answer(id, "failure", failure_of(refusal, method.action))
+def _seconds(command: Command) -> float | None:
+    if not command.HasField("timeout"):
+        return None
+    nanoseconds = from_duration("command.timeout", command.timeout)
+    if nanoseconds <= 0:
+        raise invalid("command.timeout", "command.timeout is not more than 0; leave it out for no limit")
+    return nanoseconds / 1e9
 
 
 def _answer(id: int, field: str, response: Message) -> ConverseResponse:

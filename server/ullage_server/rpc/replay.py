@@ -33,7 +33,7 @@ from ..core.run import present
 from ..core.settings import KEYS
 from ..store.ledger import Ledger
 from .exchange_work import Worker
-from .interceptors.size import MAX_EXCHANGE_BYTES
+from .parsing import MAX_EXCHANGE_BYTES
 
 _RESPONSE, _REPLAYED = raw(ReplayExchangesResponse), raw(ReplayedExchange)
 _DROPPED, _EXCHANGE = raw(DroppedHalfWave), raw(Exchange)

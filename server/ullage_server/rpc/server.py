@@ -29,16 +29,23 @@ if TYPE_CHECKING:  # the class takes no parameters when it runs
 
 
 class Handlers(grpc.GenericRpcHandler):
-    """The handlers of the wire by their paths, each with `interceptors` around it, the outermost first."""
+    """The handlers of the wire by their paths, each with `interceptors` around it, the outermost first.
+
+    An RPC is answered by one of `answers`, by its name, or by one of `streams`, which is on the wire's own bytes.
+    """
 
     def __init__(
-        self, answers: Mapping[str, UnaryAnswer | StreamAnswer], interceptors: Sequence[Interceptor]
+        self,
+        answers: Mapping[str, UnaryAnswer | StreamAnswer],
+        streams: Mapping[str, Stream],
+        interceptors: Sequence[Interceptor],
     ) -> None:
-        self._by_path = {
-            method.path: _handler(method, answers[method.name], interceptors)
-            for method in METHODS
-            if method.name in answers
-        }
+        self._by_path = {}
+        for method in METHODS:
+            if method.name in streams:
+                self._by_path[method.path] = _stream_handler(method, streams[method.name], interceptors)
+            elif method.name in answers:
+                self._by_path[method.path] = _handler(method, answers[method.name], interceptors)
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "_Handler | None":
         """The handler of the RPC that is called; None where it is none of these."""
@@ -59,7 +66,10 @@ def _handler(method: Method, answer: Callable[..., object], interceptors: Sequen
         for interceptor in reversed(interceptors):
             unary = interceptor.unary(method, unary)
         return grpc.unary_unary_rpc_method_handler(unary)
-    stream = _stream(method, answer)  # type: ignore[arg-type]  # as above
+    return _stream_handler(method, _stream(method, answer), interceptors)  # type: ignore[arg-type]  # as above
+
+
+def _stream_handler(method: Method, stream: Stream, interceptors: Sequence[Interceptor]) -> "_Handler":
     for interceptor in reversed(interceptors):
         stream = interceptor.stream(method, stream)
     return grpc.stream_stream_rpc_method_handler(stream)
@@ -80,10 +90,10 @@ def _stream(method: Method, answer: StreamAnswer) -> Stream:
         async for request in requests:
             yield parsed(method, request)
 
-    async def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
+    async def call(requests: AsyncIterator[bytes], context: Context) -> None:
         try:
             async for message in answer(messages(requests)):
-                yield message.SerializeToString()
+                await context.write(message.SerializeToString())
         except NotUtf8:
             raise Unparsable(method) from None
 

@@ -12,8 +12,8 @@ Context = grpc.aio.ServicerContext[bytes, bytes]
 #: A handler of one message that gives one, on the wire's own bytes.
 Unary = Callable[[bytes, Context], Awaitable[bytes]]
 
-#: A handler of messages that gives messages; of one message or many, on the wire's own bytes.
-Stream = Callable[[AsyncIterator[bytes], Context], AsyncIterator[bytes]]
+#: A handler of messages, one or many, that writes what it answers to the context; on the wire's own bytes.
+Stream = Callable[[AsyncIterator[bytes], Context], Awaitable[None]]
 
 
 class Interceptor(Protocol):

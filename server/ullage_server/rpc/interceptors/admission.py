@@ -68,11 +68,10 @@ class Admission:
     def stream(self, method: Method, inner: Stream) -> Stream:
         """`inner`, while the server takes new calls."""
 
-        async def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
+        async def call(requests: AsyncIterator[bytes], context: Context) -> None:
             await self._enter(method)
             try:
-                async for answer in inner(requests, context):
-                    yield answer
+                await inner(requests, context)
             except asyncio.CancelledError:
                 self._refuse_if_parted(method)
                 raise

@@ -52,10 +52,9 @@ class Errors:
     def stream(self, method: Method, inner: Stream) -> Stream:
         """`inner`, whose refusals and faults are answered, after what it gave before."""
 
-        async def call(requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
+        async def call(requests: AsyncIterator[bytes], context: Context) -> None:
             try:
-                async for answer in inner(requests, context):
-                    yield answer
+                await inner(requests, context)
                 return
             except Exception as error:  # as above
                 failure = self.refusal(error, method, _request_id(context))
