@@ -37,6 +37,7 @@ from .rpc.parsing import MAX_RECEIVED_BYTES
 from .rpc.replay import Replays
 from .rpc.run_service import RunService
 from .rpc.server import Handlers, StreamAnswer, UnaryAnswer, Unsupported
+from .rpc.watch import Watches
 from .settings import Settings
 from .store.ledger import Ledger
 from .store.port import Store
@@ -81,6 +82,7 @@ def answers(
         "ListRuns": runs.list_runs,
         "ForkRun": runs.fork_run,
         "ReadLedger": runs.read_ledger,
+        "WatchRuns": Watches(ledger, now).watch_runs,
         "CompactExchange": exchanges.compact_exchange,
         "ReplayExchanges": Replays(ledger, worker).replay_exchanges,
         "ConfigureBuilding": buildings.configure_building,

@@ -29,13 +29,13 @@ VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 #: The writers of the city's rung come last: `load` sees to it.
 CASES: list[tuple[str, dict[str, Any]]] = list(player.load(VECTORS, None))
 
-UNBUILT = ["WatchRuns"]
+UNBUILT: list[str] = []
 
 #: Of each topic: how many cases are played now, how many wait for an RPC, how many for tokens.
 FIGURES = {
     "converse": (7, 0, 0),
     "domain": (9, 0, 0),
-    "errors": (7, 1, 1),
+    "errors": (8, 0, 1),
     "exchange": (54, 0, 0),
     "fork_replay": (21, 0, 0),
     "freeze": (22, 0, 0),
@@ -44,7 +44,7 @@ FIGURES = {
     "notice": (17, 0, 0),
     "registry": (39, 0, 0),
     "session_context": (15, 0, 0),
-    "status": (7, 1, 0),
+    "status": (8, 0, 0),
     "time_budget": (12, 0, 0),
     "usage_dialects": (37, 0, 0),
 }

@@ -1,6 +1,7 @@
 """Calls on the wire's own bytes, and what came back, taken apart."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple, TypeVar
 
 import grpc
@@ -9,6 +10,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
 from ullage.v1 import building_service_pb2, run_service_pb2, wire_service_pb2
+from ullage_server.rpc.methods import ENDLESS
 
 TIMEOUT = 30.0
 #: The answer to an RPC may be larger than what gRPC takes by itself; what is shown here is the server's side.
@@ -123,12 +125,17 @@ class Wire:
             return answer_of(error)
 
     def stream(self, rpc: str, requests: Sequence[Message | bytes], metadata: Metadata = ()) -> list[Answer]:
-        """Calls an RPC of streams and gives its answers, the last one a refusal; OK alone where there are none."""
+        """Calls an RPC of streams and gives its answers, the last one a refusal; OK alone where there are none.
+
+        Of one that would go on for ever, the first answer alone.
+        """
         call: grpc.StreamStreamMultiCallable[bytes, bytes] = self._channel.stream_stream(path_of(rpc))
         answers: list[Answer] = []
         try:
             payloads = call(map(data_of, requests), timeout=TIMEOUT, metadata=tuple(metadata))
-            answers.extend(Answer(grpc.StatusCode.OK, payload=payload) for payload in payloads)
+            most = 1 if rpc in ENDLESS else None
+            answers.extend(Answer(grpc.StatusCode.OK, payload=payload) for payload in islice(payloads, most))
+            payloads.cancel()
         except grpc.RpcError as error:
             return [*answers, answer_of(error)]
         return answers or [Answer(grpc.StatusCode.OK)]

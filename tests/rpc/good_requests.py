@@ -170,6 +170,14 @@ def _fork_run(wire: Wire) -> Message:
     return run_service_pb2.ForkRunRequest(parent_run_id=observe.run_id, through_turn=1, run_id=fresh(), plan=plan)
 
 
+def _watch_runs(wire: Wire) -> Message:
+    return run_service_pb2.WatchRunsRequest(run_id=started(wire))
+
+
+def _watch_labels(wire: Wire) -> Message:
+    return run_service_pb2.WatchRunsRequest(address="lab", labels={"team": "blue"})
+
+
 def _read_ledger(wire: Wire) -> Message:
     return run_service_pb2.ReadLedgerRequest(run_id=started(wire), from_position=1)
 
@@ -216,6 +224,7 @@ GOOD: dict[str, tuple[Make, ...]] = {
     ),
     "ForkRun": (_fork_run,),
     "ReadLedger": (_read_ledger,),
+    "WatchRuns": (_watch_runs, _watch_labels),
     "ReplayExchanges": (
         _replay_of_a_run,
         _replay(start=run_service_pb2.ReplayStart(exchange_budget_bytes=100, exchange_rules=1)),

@@ -409,6 +409,14 @@ ROWS: dict[str, dict[str, Row]] = {
         "run_id": _RUN_ID,
         "from_position": row(ARGUMENT_INVALID=NEGATIVE_IN_32),
     },
+    "WatchRuns": {
+        "address": row(ARGUMENT_INVALID=NO_ADDRESS, more=_SEGMENTS),
+        "run_id": row(ARGUMENT_INVALID=(NO_NAME - {"empty"}) | {"a MiB"}, RUN_NOT_FOUND=_SHORT),
+        "labels": row(ARGUMENT_INVALID=_LABELS_REFUSED),
+        "labels.key": row("labels", ARGUMENT_INVALID=_LABEL_KEY),
+        "labels.value": row("labels", ARGUMENT_INVALID=_LABEL_VALUE),
+        "resume_token": _TOKEN,
+    },
     "ReplayExchanges": {
         # A message without anything leads to nothing: it stands first, where the start should.
         "start": row(ARGUMENT_INVALID={"missing"}),

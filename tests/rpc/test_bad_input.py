@@ -27,7 +27,7 @@ WAYS = {
     for rpc, method in RPCS.items()
 }
 CASES = [pytest.param(rpc, rpc, way, id=f"{rpc}-{name_of(way)}") for rpc in GOOD for way in WAYS[rpc]]
-READS = {"GetRun", "ListRuns", "ReadLedger", "ReplayExchanges", "GetBuilding", "ListBuildings"}
+READS = {"GetRun", "ListRuns", "ReadLedger", "WatchRuns", "ReplayExchanges", "GetBuilding", "ListBuildings"}
 WRITES_ONE = {"StartRun", "PrepareCall", "ObserveUsage", "CompactExchange", "FinishRun", "ForkRun"}
 
 

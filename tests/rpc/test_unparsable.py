@@ -7,9 +7,9 @@ import grpc
 import pytest
 from google.protobuf.descriptor import FieldDescriptor as Field
 
-from tests.rpc.calls import RPCS, TIMEOUT, Answer, Wire, answer_of, path_of
+from tests.rpc.calls import RPCS, Answer, Wire
 from tests.rpc.fields import entry_of, holder, name_of, ways, with_field
-from tests.rpc.good_requests import ENCLOSES, GOOD
+from tests.rpc.good_requests import GOOD
 from tests.rpc.hostile import MIB, NO_TEXTS
 from tests.rpc.recorded import Records
 from tests.rpc.refusals import DUE_TO_THE_REQUEST, faults_of
@@ -162,24 +162,3 @@ def is_unsupported(answer: Answer) -> bool:
 def test_an_rpc_that_is_in_no_proto_is_unsupported(path: str, wire: Wire) -> None:
     for data in (b"", b"\xff\xff", bytes(100_000)):
         assert is_unsupported(wire.send(path, data))
-
-
-@pytest.mark.parametrize("rpc", sorted(RPCS.keys() - GOOD.keys() - ENCLOSES))
-def test_an_rpc_of_later_work_is_unsupported(rpc: str, channel: grpc.Channel) -> None:
-    with pytest.raises(grpc.RpcError) as caught:
-        call_as_its_kind(rpc, channel)
-    assert is_unsupported(answer_of(caught.value))
-
-
-def call_as_its_kind(rpc: str, channel: grpc.Channel) -> None:
-    """Calls with one message or a stream of them, and reads one answer or a stream."""
-    path, kind = path_of(rpc), (RPCS[rpc].client_streaming, RPCS[rpc].server_streaming)
-    if kind == (False, False):
-        unary: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(path)
-        unary(b"", timeout=TIMEOUT)
-    elif kind == (False, True):
-        told: grpc.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(path)
-        list(told(b"", timeout=TIMEOUT))
-    else:
-        both: grpc.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(path)
-        list(both(iter([b""]), timeout=TIMEOUT))

@@ -72,6 +72,21 @@ class StoreContract(JournalContract):
         assert await store.row_of_turn("r", "usage_observed", 4) is None
         assert await store.row_of_turn("s", "usage_observed", 3) is None
 
+    async def test_every_record_has_a_number_and_numbers_rise(self, store: Store) -> None:
+        assert (await store.last_change(), await store.changes(0, 10)) == (0, [])
+        await store.append([append("a", 1, address="lab"), append("b", 1), append("a", 1, payload=b"late")])
+        await store.append([append("a", 2)])
+        found = await store.changes(0, 10)
+        assert [(change.run_id, change.address) for change in found] == [("a", "lab"), ("b", ""), ("a", "lab")]
+        numbers = [change.number for change in found]
+        assert numbers == sorted(set(numbers))
+        assert numbers[-1] == await store.last_change()
+        assert await store.changes(numbers[0], 1) == found[1:2]
+        assert await store.changes(numbers[-1], 10) == []
+        await store.append([append("b", 2)])
+        (last,) = await store.changes(numbers[-1], 10)
+        assert (last.run_id, last.number) == ("b", await store.last_change())
+
     async def test_rows_come_in_pages(self, store: Store) -> None:
         await store.append([append("r", n) for n in range(1, 8)])
         assert [row.position for row in await store.rows("r", 1, 3)] == [1, 2, 3]

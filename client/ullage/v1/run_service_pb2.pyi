@@ -732,7 +732,9 @@ Global___SnapshotComplete: _TypeAlias = SnapshotComplete  # noqa: Y015
 
 @_typing.final
 class Heartbeat(_message.Message):
-    """Heartbeat says that the stream is alive though nothing changes."""
+    """Heartbeat says that the stream is alive though nothing changes. It comes where ten seconds pass without another
+    event.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -196,8 +196,8 @@ class RunServiceServicer(object):
     def WatchRuns(self, request, context):
         """WatchRuns tells how runs stand, and then again whenever one changes, until the caller ends the stream.
         Changes that follow each other fast may be told as one. It records nothing. A stream that breaks is taken
-        up again with its last resume_token. Refused with RUN_NOT_FOUND where run_id names no run; ended with
-        DRAINING when the server stops, and with OVERLOADED when the caller reads too slowly.
+        up again with its last resume_token. Who reads slowly skips states of a run, but never its last one. Refused
+        with RUN_NOT_FOUND where run_id names no run; ended with DRAINING when the server stops.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

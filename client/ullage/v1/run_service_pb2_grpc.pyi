@@ -93,8 +93,8 @@ class RunServiceStub:
     WatchRuns: _grpc.UnaryStreamMultiCallable[_run_service_pb2.WatchRunsRequest, _run_service_pb2.WatchRunsResponse]
     """WatchRuns tells how runs stand, and then again whenever one changes, until the caller ends the stream.
     Changes that follow each other fast may be told as one. It records nothing. A stream that breaks is taken
-    up again with its last resume_token. Refused with RUN_NOT_FOUND where run_id names no run; ended with
-    DRAINING when the server stops, and with OVERLOADED when the caller reads too slowly.
+    up again with its last resume_token. Who reads slowly skips states of a run, but never its last one. Refused
+    with RUN_NOT_FOUND where run_id names no run; ended with DRAINING when the server stops.
     """
     ReadLedger: _grpc.UnaryStreamMultiCallable[_run_service_pb2.ReadLedgerRequest, _run_service_pb2.ReadLedgerResponse]
     """ReadLedger reads a run's records in order and ends after the last one. It records nothing. Refused with
@@ -172,8 +172,8 @@ class RunServiceAsyncStub(RunServiceStub):
     WatchRuns: _aio.UnaryStreamMultiCallable[_run_service_pb2.WatchRunsRequest, _run_service_pb2.WatchRunsResponse]  # type: ignore[assignment]
     """WatchRuns tells how runs stand, and then again whenever one changes, until the caller ends the stream.
     Changes that follow each other fast may be told as one. It records nothing. A stream that breaks is taken
-    up again with its last resume_token. Refused with RUN_NOT_FOUND where run_id names no run; ended with
-    DRAINING when the server stops, and with OVERLOADED when the caller reads too slowly.
+    up again with its last resume_token. Who reads slowly skips states of a run, but never its last one. Refused
+    with RUN_NOT_FOUND where run_id names no run; ended with DRAINING when the server stops.
     """
     ReadLedger: _aio.UnaryStreamMultiCallable[_run_service_pb2.ReadLedgerRequest, _run_service_pb2.ReadLedgerResponse]  # type: ignore[assignment]
     """ReadLedger reads a run's records in order and ends after the last one. It records nothing. Refused with
@@ -302,8 +302,8 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_run_service_pb2.WatchRunsResponse], _abc.AsyncIterator[_run_service_pb2.WatchRunsResponse]]:
         """WatchRuns tells how runs stand, and then again whenever one changes, until the caller ends the stream.
         Changes that follow each other fast may be told as one. It records nothing. A stream that breaks is taken
-        up again with its last resume_token. Refused with RUN_NOT_FOUND where run_id names no run; ended with
-        DRAINING when the server stops, and with OVERLOADED when the caller reads too slowly.
+        up again with its last resume_token. Who reads slowly skips states of a run, but never its last one. Refused
+        with RUN_NOT_FOUND where run_id names no run; ended with DRAINING when the server stops.
         """
 
     @_abc_1.abstractmethod

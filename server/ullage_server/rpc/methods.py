@@ -54,6 +54,10 @@ class Method(NamedTuple):
 WITH_EXCHANGES = frozenset({"CompactExchange", "ReplayExchanges", "Converse"})
 
 
+#: The RPCs that end only when their caller ends them; a server that goes down ends them at once.
+ENDLESS = frozenset({"WatchRuns"})
+
+
 def _request(method: MethodDescriptor) -> type[Message]:
     request: type[Message] = GetMessageClass(method.input_type)
     return raw(request) if method.name in WITH_EXCHANGES else request

@@ -35,14 +35,19 @@ def page_token(asked: object, last: list[str | int]) -> str:
     return base64.urlsafe_b64encode(json.dumps([_VERSION, _list(asked), last]).encode()).decode()
 
 
-def read_page_token(asked: object, token: str, shape: tuple[type, ...]) -> list[str | int] | None:
-    """What `page_token` put into `token` for the same list, in parts of the types of `shape`; None without one."""
+def read_page_token(
+    asked: object, token: str, shape: tuple[type, ...], field: str = "page_token"
+) -> list[str | int] | None:
+    """What `page_token` put into `token` for the same list, in parts of the types of `shape`; None without one.
+
+    Refused, naming `field`, where it is none of that list's.
+    """
     if not token:
         return None
     try:
         version, of_list, last = json.loads(base64.b64decode(token, altchars=b"-_", validate=True))
     except (ValueError, binascii.Error, RecursionError, TypeError):
-        raise _foreign() from None
+        raise _foreign(field) from None
     if (
         version != _VERSION
         or of_list != _list(asked)
@@ -51,7 +56,7 @@ def read_page_token(asked: object, token: str, shape: tuple[type, ...]) -> list[
         or not all(_ours(part) for part in last)
         or page_token(asked, last) != token
     ):
-        raise _foreign()
+        raise _foreign(field)
     return last
 
 
@@ -66,9 +71,9 @@ def _list(asked: object) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _foreign() -> Exception:
+def _foreign(field: str) -> Exception:
     return invalid(
-        "page_token",
-        "page_token is none of this list's",
-        recovery="send next_page_token as the last page gave it with the same filter, or none for the first page",
+        field,
+        f"{field} is none that was given for what is asked",
+        recovery="send the token as the last answer gave it, with the same filters, or none to begin anew",
     )

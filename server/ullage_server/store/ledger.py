@@ -16,6 +16,7 @@ from ..core.fold import FOLD_VERSION, fold
 from ..core.records import Record
 from ..core.state import State
 from .cache import StateCache
+from .changes import Changes
 from .codec import KINDS, decode_record, decode_state, encode_plan, encode_record, encode_state, turn_of
 from .commit import GroupCommit, Result
 from .order import RunOrder
@@ -56,6 +57,8 @@ class Ledger:
         self._cache = StateCache(cache_bytes)
         self._commit = GroupCommit(store)
         self._order = RunOrder()
+        #: Who has changed, for those who watch.
+        self.changes = Changes(store)
 
     async def command(self, run_id: str, decide: Decide[A]) -> Outcome[A]:
         """Carries out one command of a run, after those of the same run that came before it."""
@@ -175,6 +178,7 @@ class Ledger:
         def settle(result: Result) -> None:
             if result is True:
                 self._cache.put(after)
+                self.changes.appended()
             else:
                 self._cache.drop(run_id)
             self._order.leave(run_id)

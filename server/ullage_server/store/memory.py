@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from ..ladder.port import Asked
-from .port import Append, Cursor, Row, Run, Standing
+from .port import Append, Change, Cursor, Row, Run, Standing
 
 
 class MemoryStore:
@@ -17,6 +17,7 @@ class MemoryStore:
         self.exclusive = exclusive
         self._ledgers: dict[str, list[Append]] = {}
         self._runs: dict[str, Run] = {}
+        self._changed: list[str] = []
         self._asked: dict[str, Asked] = {}
         self._undone: set[str] = set()
 
@@ -28,6 +29,7 @@ class MemoryStore:
         if append.position != len(ledger) + 1:
             return False
         ledger.append(append)
+        self._changed.append(append.run_id)
         if append.begins is not None:
             self._runs[append.run_id] = append.begins
         if append.finishes:
@@ -72,6 +74,15 @@ class MemoryStore:
             else bisect_left(fits, after, key=lambda run: Cursor(run.start_time, run.run_id))
         )
         return [self._standing(run) for run in fits[max(end - limit, 0) : end][::-1]]
+
+    async def last_change(self) -> int:
+        return len(self._changed)
+
+    async def changes(self, after: int, limit: int) -> list[Change]:
+        found = self._changed[after : after + limit]
+        return [
+            Change(number, run_id, self._runs[run_id].address) for number, run_id in enumerate(found, after + 1)
+        ]
 
     async def find(self, request_id: str) -> Asked | None:
         return self._asked.get(request_id)

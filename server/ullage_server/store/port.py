@@ -68,6 +68,14 @@ class Cursor(NamedTuple):
     run_id: str
 
 
+class Change(NamedTuple):
+    """A record that was written: its number among all of the store's, its run, and where that is."""
+
+    number: int
+    run_id: str
+    address: str
+
+
 class Store(Journal, Protocol):
     """Where ledgers stand. Every method raises StoreError where the store can't answer."""
 
@@ -96,6 +104,15 @@ class Store(Journal, Protocol):
 
         `finished` None takes both; `labels` must each be equal.
         """
+
+    async def last_change(self) -> int:
+        """The number of the newest record; 0 where there is none.
+
+        Numbers rise, none is given twice, and what is written from now on has a greater one.
+        """
+
+    async def changes(self, after: int, limit: int) -> list[Change]:
+        """At most `limit` records behind the number `after`, in the order of their numbers."""
 
     async def close(self) -> None:
         """Ends what is under way and lets go of the store."""

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from ..ladder.port import Asked
 from .migrate import migrate_sqlite
-from .port import Append, Cursor, Row, Run, Standing, StoreError
+from .port import Append, Change, Cursor, Row, Run, Standing, StoreError
 
 T = TypeVar("T")
 
@@ -134,6 +134,26 @@ class SqliteStore:
         which = f"WHERE {' AND '.join(where)} ORDER BY start_time DESC, run_id DESC LIMIT ?"
         return await _in_thread(
             self._listing, _call, self._lister, lambda db: _standings(db, which, [*values, limit])
+        )
+
+    async def last_change(self) -> int:
+        def work(db: sqlite3.Connection) -> int:
+            (number,) = db.execute("SELECT coalesce(max(rowid), 0) FROM ledger").fetchone()
+            return int(number)
+
+        return await self._read(work)
+
+    async def changes(self, after: int, limit: int) -> list[Change]:
+        # One writer writes one batch after the other, so a record's row id is its number.
+        return await self._read(
+            lambda db: [
+                Change(*row)
+                for row in db.execute(
+                    "SELECT ledger.rowid, run_id, address FROM ledger JOIN runs USING (run_id)"
+                    " WHERE ledger.rowid > ? ORDER BY ledger.rowid LIMIT ?",
+                    (after, limit),
+                )
+            ]
         )
 
     async def find(self, request_id: str) -> Asked | None:

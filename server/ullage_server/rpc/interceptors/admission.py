@@ -8,10 +8,10 @@ connection that is going, and see it cancelled. It is refused when the connectio
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ...core.errors import Reason, Refusal
-from ..methods import Method
+from ..methods import ENDLESS, Method
 from . import Context, Stream, Unary
 
 
@@ -20,7 +20,7 @@ class Admission:
 
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[object]] = set()
-        self._ends: set[Callable[[], None]] = set()
+        self._ends: set[Callable[[], object]] = set()
         self._draining = False
         self._holding = False
         self._parted = asyncio.Event()
@@ -34,13 +34,18 @@ class Admission:
             await asyncio.wait(self._under_way)
 
     @contextmanager
-    def at_drain(self, end: Callable[[], None]) -> Iterator[None]:
+    def at_drain(self, end: Callable[[], object]) -> Iterator[None]:
         """For a call that would go on for ever: `end` is called when the drain begins."""
         self._ends.add(end)
         try:
             yield
         finally:
             self._ends.discard(end)
+
+    def _at_drain(self, method: Method) -> AbstractContextManager[None]:
+        """Cancels the call when the drain begins, where it would go on for ever."""
+        task = asyncio.current_task()
+        return self.at_drain(task.cancel) if task and method.name in ENDLESS else nullcontext()
 
     def hold(self) -> None:
         """Refuses new calls from now on only when `part` is called."""
@@ -71,7 +76,8 @@ class Admission:
         async def call(requests: AsyncIterator[bytes], context: Context) -> None:
             await self._enter(method)
             try:
-                await inner(requests, context)
+                with self._at_drain(method):
+                    await inner(requests, context)
             except asyncio.CancelledError:
                 self._refuse_if_parted(method)
                 raise
@@ -94,7 +100,7 @@ class Admission:
             task.add_done_callback(self._under_way.discard)
 
     def _refuse_if_parted(self, method: Method) -> None:
-        if self._parted.is_set():
+        if self._parted.is_set() or (self._draining and method.name in ENDLESS):
             raise Refusal(
                 Reason.DRAINING,
                 "the server is going down and could not finish this call in time; it may be recorded or not",
