@@ -47,6 +47,7 @@ from .run import Run
 from .run_ids import new_run_id
 from .standing import Building, Origin, Plan, RunStatus, Settled
 from .usage import Usage
+from .watching import RunChanged, RunRemoved, SnapshotComplete
 
 __all__ = [
     "ArgumentInvalid",
@@ -83,11 +84,14 @@ __all__ = [
     "RequestIdReused",
     "Run",
     "RunAlreadyExists",
+    "RunChanged",
     "RunFinished",
     "RunNotFound",
+    "RunRemoved",
     "RunStatus",
     "ServerUnreachable",
     "Settled",
+    "SnapshotComplete",
     "Sounded",
     "StatedPlan",
     "StoreUnavailable",

@@ -27,6 +27,7 @@ _METHODS = {
     "ForkRun": "fork",
     "GetRun": "get_run",
     "ListRuns": "list_runs",
+    "WatchRuns": "watch_runs",
     "ReplayExchanges": "replay",
     "ConfigureBuilding": "configure_building",
     "GetBuilding": "get_building",

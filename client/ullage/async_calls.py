@@ -7,8 +7,8 @@ stays so; a call that the server cancelled is another thing, and an error like a
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import grpc
 
@@ -19,6 +19,7 @@ from .retries import Attempts, checked_timeout, proves_a_server
 from .v1.building_service_pb2_grpc import BuildingServiceStub
 from .v1.run_service_pb2 import ReplayExchangesRequest, ReplayExchangesResponse
 from .v1.run_service_pb2_grpc import RunServiceStub
+from .watching import RunEvent, Watching
 
 if TYPE_CHECKING:
     from .v1.building_service_pb2_grpc import BuildingServiceAsyncStub
@@ -120,34 +121,61 @@ class AsyncCalls:
             try:
                 answer = await rpc(asked.request, timeout=attempts.left(self._clock()))
             except grpc.aio.AioRpcError as failure:
-                if self._closed and failure.code() is grpc.StatusCode.CANCELLED:
-                    raise RuntimeError(_CLOSED) from None
-                error = error_of(
-                    failure.code(),
-                    failure.details(),
-                    failure.trailing_metadata(),
-                    action=asked.action,
-                    subject=asked.subject,
-                    target=self.target,
-                    timeout=self.timeout,
-                    met=self._met,
-                )
-                self._met = self._met or proves_a_server(error)
-                pause = attempts.pause(error, self._clock(), self._chance(), met=self._met)
-                if pause is None:
-                    raise error from failure
-                await self._sleep(pause)
+                await self._pause(attempts, failure, asked)
             except asyncio.CancelledError:
-                # A channel that is closed cancels its calls, which must not look as if the task were cancelled.
-                task = asyncio.current_task()
-                if self._closed and not (task and task.cancelling()):
-                    raise RuntimeError(_CLOSED) from None
+                self._refuse_if_closed()
                 raise
             except grpc.aio.UsageError:
                 raise RuntimeError(_CLOSED) from None
             else:
                 self._met = True
                 return answer
+
+    async def watch(self, watching: Watching) -> AsyncIterator[RunEvent]:
+        """As `Calls.watch`."""
+        attempts = None
+        while True:
+            stream = self.services.runs.WatchRuns(watching.asked.request)
+            try:
+                async for answer in stream:
+                    attempts, self._met = None, True
+                    for event in watching.heard(answer):
+                        yield event
+                return
+            except grpc.aio.AioRpcError as failure:
+                attempts = attempts or Attempts(self.timeout, self._clock())
+                await self._pause(attempts, failure, watching.asked)
+            except asyncio.CancelledError:
+                self._refuse_if_closed()
+                raise
+            finally:
+                stream.cancel()
+
+    async def _pause(self, attempts: Attempts, failure: grpc.aio.AioRpcError, asked: Asked[Any]) -> None:
+        """Waits for the next attempt; raises the UllageError where there shall be none."""
+        if self._closed and failure.code() is grpc.StatusCode.CANCELLED:
+            raise RuntimeError(_CLOSED) from None
+        error = error_of(
+            failure.code(),
+            failure.details(),
+            failure.trailing_metadata(),
+            action=asked.action,
+            subject=asked.subject,
+            target=self.target,
+            timeout=self.timeout,
+            met=self._met,
+        )
+        self._met = self._met or proves_a_server(error)
+        pause = attempts.pause(error, self._clock(), self._chance(), met=self._met)
+        if pause is None:
+            raise error from failure
+        await self._sleep(pause)
+
+    def _refuse_if_closed(self) -> None:
+        """A channel that is closed cancels its calls, which must not look as if the task were cancelled."""
+        task = asyncio.current_task()
+        if self._closed and not (task and task.cancelling()):
+            raise RuntimeError(_CLOSED) from None
 
     async def close(self) -> None:
         """Ends the channel; a second time does nothing."""

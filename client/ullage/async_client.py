@@ -16,6 +16,7 @@ from .requests import Asked, BuildingChanges, StatedPlan
 from .run_ids import new_run_id
 from .standing import Building, RunStatus, building_of, status_of
 from .target import check_target
+from .watching import RunEvent, Watching
 
 
 class AsyncClient:
@@ -113,6 +114,30 @@ class AsyncClient:
                 page = requests.page_after(page, answer.next_page_token)
 
         return pages()
+
+    def watch_runs(
+        self, address: str = "", *, run_id: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> AsyncIterator[RunEvent]:
+        """The runs as they stand, and then every change, until the iterator is closed.
+
+        A stream that breaks is taken up where it broke; a run may then be told twice.
+
+        Args:
+            address: the rung, whose runs are told with those of all below it; empty: the whole city.
+            run_id: one run alone; None: any.
+            labels: those a run must have, with these values; None: any.
+
+        Yields:
+            A `RunChanged` for each run that is there, then `SnapshotComplete` once, then a `RunChanged` or
+            `RunRemoved` for each change. Who takes them slowly is not told each state, but always the last one.
+
+        Raises:
+            RunNotFound: no run has that id.
+            ArgumentInvalid: a value is outside its domain.
+            ServerUnreachable: no stream came about for as long as a call may take.
+
+        """
+        return self._call.watch(Watching(requests.watch_runs(address, run_id, labels)))
 
     def replay(
         self,

@@ -7,8 +7,8 @@ cancel a call that blocks its thread, so a cancelled one was ended by the server
 import random
 import threading
 import time
-from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeVar, cast
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import grpc
 
@@ -19,6 +19,7 @@ from .retries import Attempts, checked_timeout, proves_a_server
 from .v1.building_service_pb2_grpc import BuildingServiceStub
 from .v1.run_service_pb2 import ReplayExchangesRequest, ReplayExchangesResponse
 from .v1.run_service_pb2_grpc import RunServiceStub
+from .watching import RunEvent, Watching
 
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
@@ -102,24 +103,7 @@ class Calls:
             try:
                 answer = rpc(asked.request, timeout=attempts.left(self._clock()))
             except grpc.RpcError as failure:
-                call = cast(grpc.Call, failure)
-                if self._closed and call.code() is grpc.StatusCode.CANCELLED:
-                    raise RuntimeError(_CLOSED) from None
-                error = error_of(
-                    call.code(),
-                    call.details(),
-                    call.trailing_metadata(),
-                    action=asked.action,
-                    subject=asked.subject,
-                    target=self.target,
-                    timeout=self.timeout,
-                    met=self._met,
-                )
-                self._met = self._met or proves_a_server(error)
-                pause = attempts.pause(error, self._clock(), self._chance(), met=self._met)
-                if pause is None:
-                    raise error from failure
-                self._sleep(pause)
+                self._pause(attempts, failure, asked)
             except ValueError:  # what gRPC says of a channel that was closed meanwhile
                 if self._closed:
                     raise RuntimeError(_CLOSED) from None
@@ -127,6 +111,43 @@ class Calls:
             else:
                 self._met = True
                 return answer
+
+    def watch(self, watching: Watching) -> Iterator[RunEvent]:
+        """The events of a watch; raises the UllageError where no stream comes about in the time of a call."""
+        attempts = None
+        while True:
+            stream = self.services.runs.WatchRuns(watching.asked.request)
+            try:
+                for answer in stream:
+                    attempts, self._met = None, True
+                    yield from watching.heard(answer)
+                return
+            except grpc.RpcError as failure:
+                attempts = attempts or Attempts(self.timeout, self._clock())
+                self._pause(attempts, failure, watching.asked)
+            finally:
+                stream.cancel()
+
+    def _pause(self, attempts: Attempts, failure: grpc.RpcError, asked: Asked[Any]) -> None:
+        """Waits for the next attempt; raises the UllageError where there shall be none."""
+        call = cast(grpc.Call, failure)
+        if self._closed and call.code() is grpc.StatusCode.CANCELLED:
+            raise RuntimeError(_CLOSED) from None
+        error = error_of(
+            call.code(),
+            call.details(),
+            call.trailing_metadata(),
+            action=asked.action,
+            subject=asked.subject,
+            target=self.target,
+            timeout=self.timeout,
+            met=self._met,
+        )
+        self._met = self._met or proves_a_server(error)
+        pause = attempts.pause(error, self._clock(), self._chance(), met=self._met)
+        if pause is None:
+            raise error from failure
+        self._sleep(pause)
 
     def close(self) -> None:
         """Ends the channel; a second time does nothing."""

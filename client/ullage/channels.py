@@ -12,13 +12,15 @@ _KNOCK_AGAIN = [
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
 ]
+#: Over a stream that goes on for ever, a server or a way to it that is gone is noticed by asking now and then.
+_KEEP_ALIVE = [("grpc.keepalive_time_ms", 30_000), ("grpc.keepalive_timeout_ms", 10_000)]
 #: gRPC takes 4 MiB; an exchange may come back as large as the server takes one, and its verdicts with it.
 _ANSWERS = [("grpc.max_receive_message_length", 32 << 20)]
 
 
 def channel_options(target: str) -> list[tuple[str, int]]:
     """The options of a channel to `target`."""
-    options = [*_KNOCK_AGAIN, *_ANSWERS]
+    options = [*_KNOCK_AGAIN, *_KEEP_ALIVE, *_ANSWERS]
     return [*options, ("grpc.enable_http_proxy", 0)] if _on_this_machine(target) else options
 
 

@@ -247,6 +247,14 @@ def list_runs(
     return Asked(request, "listing runs", _rung(address))
 
 
+def watch_runs(
+    address: str, run_id: str | None, labels: Mapping[str, str] | None
+) -> Asked[run_service_pb2.WatchRunsRequest]:
+    """The question to be told of runs."""
+    request = made(run_service_pb2.WatchRunsRequest, address=address, run_id=run_id or "", labels=labels or {})
+    return Asked(request, "watching runs", _rung(address) if run_id is None else f"run {run_id}")
+
+
 def configure_building(
     address: str, changes: BuildingChanges, *, request_id: str, etag: str, validate_only: bool
 ) -> Asked[building_service_pb2.ConfigureBuildingRequest]:

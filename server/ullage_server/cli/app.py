@@ -13,6 +13,7 @@ from .replay import replay
 from .run import run
 from .runs import runs
 from .serve import serve
+from .watch import watch
 
 app = typer.Typer(
     name="ullage",
@@ -29,6 +30,7 @@ app.command()(replay)
 app.command()(compact)
 app.command()(runs)
 app.command()(run)
+app.command()(watch)
 app.add_typer(building, name="building")
 
 

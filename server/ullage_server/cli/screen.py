@@ -72,3 +72,7 @@ class Screen:
         """One JSON object on a line; nothing out of JSON mode."""
         if self.as_json:
             sys.stdout.write(json.dumps(value) + "\n")
+
+    def flush(self) -> None:
+        """Hands on what was written, for whoever waits at the other end."""
+        sys.stdout.flush()
