@@ -1,6 +1,6 @@
 """`ullage watch`: a line for every run as it stands, and another whenever one changes.
 
-Rule: in JSON mode a run is the object that `ullage runs --json` writes; one of another kind says that a run is gone,
+Rule: in JSON mode a run is the object that `ullage runs --json` writes; another object says that a run is gone,
 or that all of them were told. It ends with Ctrl-C, or where the server stays away.
 """
 
