@@ -28,6 +28,7 @@ _METHODS = {
     "GetRun": "get_run",
     "ListRuns": "list_runs",
     "WatchRuns": "watch_runs",
+    "ReadLedger": "read_ledger",
     "ReplayExchanges": "replay",
     "ConfigureBuilding": "configure_building",
     "GetBuilding": "get_building",

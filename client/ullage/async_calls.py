@@ -16,10 +16,10 @@ from .channels import channel_options
 from .errors import error_of
 from .requests import Asked
 from .retries import Attempts, checked_timeout, proves_a_server
+from .streamed import Streamed
 from .v1.building_service_pb2_grpc import BuildingServiceStub
 from .v1.run_service_pb2 import ReplayExchangesRequest, ReplayExchangesResponse
 from .v1.run_service_pb2_grpc import RunServiceStub
-from .watching import RunEvent, Watching
 
 if TYPE_CHECKING:
     from .v1.building_service_pb2_grpc import BuildingServiceAsyncStub
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
+_Event = TypeVar("_Event")
 _Asked = TypeVar("_Asked", contravariant=True)
 _Answered = TypeVar("_Answered", covariant=True)
 _CLOSED = "this ullage.AsyncClient is closed; make a new one"
@@ -131,20 +132,20 @@ class AsyncCalls:
                 self._met = True
                 return answer
 
-    async def watch(self, watching: Watching) -> AsyncIterator[RunEvent]:
-        """As `Calls.watch`."""
+    async def stream(self, rpc: str, streamed: Streamed[_Event]) -> AsyncIterator[_Event]:
+        """As `Calls.stream`."""
         attempts = None
         while True:
-            stream = self.services.runs.WatchRuns(watching.asked.request)
+            stream = getattr(self.services.runs, rpc)(streamed.asked.request)
             try:
                 async for answer in stream:
                     attempts, self._met = None, True
-                    for event in watching.heard(answer):
+                    for event in streamed.heard(answer):
                         yield event
                 return
             except grpc.aio.AioRpcError as failure:
                 attempts = attempts or Attempts(self.timeout, self._clock())
-                await self._pause(attempts, failure, watching.asked)
+                await self._pause(attempts, failure, streamed.asked)
             except asyncio.CancelledError:
                 self._refuse_if_closed()
                 raise

@@ -16,13 +16,14 @@ from .channels import channel_options
 from .errors import error_of
 from .requests import Asked
 from .retries import Attempts, checked_timeout, proves_a_server
+from .streamed import Streamed
 from .v1.building_service_pb2_grpc import BuildingServiceStub
 from .v1.run_service_pb2 import ReplayExchangesRequest, ReplayExchangesResponse
 from .v1.run_service_pb2_grpc import RunServiceStub
-from .watching import RunEvent, Watching
 
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
+_Event = TypeVar("_Event")
 _Asked = TypeVar("_Asked", contravariant=True)
 _Answered = TypeVar("_Answered", covariant=True)
 _CLOSED = "this ullage.Client is closed; make a new one"
@@ -112,19 +113,19 @@ class Calls:
                 self._met = True
                 return answer
 
-    def watch(self, watching: Watching) -> Iterator[RunEvent]:
-        """The events of a watch; raises the UllageError where no stream comes about in the time of a call."""
+    def stream(self, rpc: str, streamed: Streamed[_Event]) -> Iterator[_Event]:
+        """What an RPC of RunService tells; raises the UllageError where no stream comes about in a call's time."""
         attempts = None
         while True:
-            stream = self.services.runs.WatchRuns(watching.asked.request)
+            stream = getattr(self.services.runs, rpc)(streamed.asked.request)
             try:
                 for answer in stream:
                     attempts, self._met = None, True
-                    yield from watching.heard(answer)
+                    yield from streamed.heard(answer)
                 return
             except grpc.RpcError as failure:
                 attempts = attempts or Attempts(self.timeout, self._clock())
-                self._pause(attempts, failure, watching.asked)
+                self._pause(attempts, failure, streamed.asked)
             finally:
                 stream.cancel()
 

@@ -16,7 +16,9 @@ from .requests import Asked, BuildingChanges, StatedPlan
 from .run import Run
 from .run_ids import new_run_id
 from .standing import Building, RunStatus, building_of, status_of
+from .streamed import LedgerReading
 from .target import check_target
+from .v1.ledger_pb2 import LedgerRecord
 from .watching import RunEvent, Watching
 
 
@@ -137,7 +139,20 @@ class Client:
             ServerUnreachable: no stream came about for as long as a call may take.
 
         """
-        return self._call.watch(Watching(requests.watch_runs(address, run_id, labels)))
+        return self._call.stream("WatchRuns", Watching(requests.watch_runs(address, run_id, labels)))
+
+    def read_ledger(self, run_id: str, from_position: int = 1) -> Iterator[LedgerRecord]:
+        """The records of a run's ledger in order, in the wire's own messages: what happened, what was answered.
+
+        Args:
+            run_id: the run's id.
+            from_position: the first record's position, from 1.
+
+        Raises:
+            RunNotFound: no run has that id.
+
+        """
+        return self._call.stream("ReadLedger", LedgerReading(requests.read_ledger(run_id, from_position)))
 
     def replay(
         self,

@@ -247,6 +247,12 @@ def list_runs(
     return Asked(request, "listing runs", _rung(address))
 
 
+def read_ledger(run_id: str, from_position: int) -> Asked[run_service_pb2.ReadLedgerRequest]:
+    """The question for a run's records."""
+    request = made(run_service_pb2.ReadLedgerRequest, run_id=run_id, from_position=from_position)
+    return Asked(request, "reading a run's ledger", f"run {run_id}")
+
+
 def watch_runs(
     address: str, run_id: str | None, labels: Mapping[str, str] | None
 ) -> Asked[run_service_pb2.WatchRunsRequest]:

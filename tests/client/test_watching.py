@@ -1,4 +1,4 @@
-"""client.watch_runs: what is told, and that a server which goes and comes back is no end of it."""
+"""client.watch_runs and client.read_ledger: what is told, and that a server which comes back is no end of it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -89,3 +89,23 @@ async def test_the_async_client_does_the_same(server: Server) -> None:
         await asyncio.sleep(0.05)
     with pytest.raises(RuntimeError, match="closed"):
         await closing
+
+
+async def test_a_ledger_is_read_in_order_from_where_it_is_asked(server: Server) -> None:
+    with ullage.Client(server.target) as client:
+        run = client.start_run("a", context_tokens=1000)
+        for used in (310, 320):
+            run.observe(used)
+        records = list(client.read_ledger("a"))
+        assert [record.WhichOneof("happened") for record in records] == ["run_started", *["usage_observed"] * 2]
+        assert [record.position for record in client.read_ledger("a", 3)] == [3]
+        assert list(client.read_ledger("a", 4)) == []
+        reading = client.read_ledger("a")
+        assert next(reading).position == 1
+        server.kill()
+        server.start()
+        assert [record.position for record in reading][-1:] == [3]
+        with pytest.raises(ullage.RunNotFound):
+            next(client.read_ledger("nobody"))
+    async with ullage.AsyncClient(server.target) as other:
+        assert [record async for record in other.read_ledger("a")] == records
