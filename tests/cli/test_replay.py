@@ -134,7 +134,7 @@ def test_what_is_piped_in_unasked_is_told_and_holds_nothing_up() -> None:
     assert len(rows(out.decode())) > 20
     assert err.splitlines() == [
         "ullage: what is piped in is not read; this is the bundled example",
-        "        `ullage replay -` plays it",
+        "        name it with - to have it read",
     ]
 
 

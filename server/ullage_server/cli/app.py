@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from .building import building
+from .chart import chart
 from .compact import compact
 from .endings import say
 from .replay import replay
@@ -31,6 +32,7 @@ app.command()(compact)
 app.command()(runs)
 app.command()(run)
 app.command()(watch)
+app.command()(chart)
 app.add_typer(building, name="building")
 
 

@@ -1,28 +1,23 @@
 """`ullage replay`: a recorded run played against a server, and its timeline.
 
 Rule: without a file the bundled example is played; without a target a server in this process, which keeps
-nothing. Stdin is read where it is named and only there: a pipe that nobody fills must not hold up the example.
-What of a file is not played is said on stderr; stdout holds the timeline alone.
+nothing. What of a file is not played is said on stderr; stdout holds the timeline alone.
 """
 
 import asyncio
-import os
-import stat
-import sys
 from contextlib import AsyncExitStack
-from importlib.resources import files
-from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ullage import AsyncClient, AsyncRun
 
-from .endings import Problem, carry_out, say
+from .endings import carry_out, say
+from .opened import read_recording
 from .options import MAX_INT64, TIMEOUT, Json, named_server, whole
 from .own_server import passing_server
 from .play import Played, Stated, play, start
-from .recordings import RecordedRun, Recording, RecordingError, read
+from .recordings import RecordedRun, Recording
 from .screen import Screen, printable
 from .timeline import ASCII, BLOCKS, Timeline, Turn
 
@@ -69,11 +64,7 @@ def replay(
 def _replay(file: str | None, stated: Stated, target: str | None, screen: Screen) -> int:
     # Read before there is a loop: while one waits for stdin, a loop would keep Ctrl-C to itself.
     address = named_server(target)
-    recording = _read(file)
-    if file is None and _something_is_piped_in():
-        say("what is piped in is not read; this is the bundled example", "`ullage replay -` plays it", "yellow")
-    _tell_what_is_left_out(recording)
-    name = "example" if file is None else "stdin" if file == "-" else Path(file).name
+    recording, name = read_recording(file)
     refused = asyncio.run(_play_all(recording, name, stated, address, screen))
     if refused:
         what = "1 report or exchange was" if refused == 1 else f"{refused} reports or exchanges were"
@@ -111,56 +102,6 @@ async def _one(client: AsyncClient, run: RecordedRun, name: str, stated: Stated,
             screen.line(line)
     await started.finish("replayed")
     return refused
-
-
-def _read(file: str | None) -> Recording:
-    name = "the example" if file is None else "stdin" if file == "-" else file
-    try:
-        if file == "-":
-            return read(sys.stdin.buffer)
-        with _open(file) as stream:
-            return read(stream)
-    except OSError as error:
-        raise Problem(f"{name} can't be read: {error.strerror}") from None
-    except RecordingError as error:
-        raise Problem(f"{name} can't be played: {error}") from None
-
-
-def _open(file: str | None) -> IO[bytes]:
-    if file is not None:
-        return Path(file).open("rb")
-    return files("ullage_server.cli").joinpath("example.jsonl").open("rb")
-
-
-def _something_is_piped_in() -> bool:
-    """Whether stdin is a pipe or a file; what stands in for none, as /dev/null, is neither."""
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (AttributeError, OSError, ValueError):  # there is none
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
-
-
-def _tell_what_is_left_out(recording: Recording) -> None:
-    for count, what in (
-        (recording.subagent_calls, "of subagents, which have windows of their own"),
-        (recording.repeated, "told a second time"),
-        (recording.failed, "that failed"),
-    ):
-        if count:
-            say(f"left out {count} call{'s' * (count > 1)} {what}", style="dim")
-    if recording.sums:
-        sums = f"{recording.sums} sum{'s' * (recording.sums > 1)}"
-        say(f"left out {sums} over a session's calls (a `result` of Claude Code)", style="dim")
-    if recording.junk:
-        one, several = ("entry", "entries") if recording.unit == "entry" else ("line", "lines")
-        where = ", ".join(map(str, recording.junk_at))
-        more = recording.junk - len(recording.junk_at)
-        say(
-            f"left out {recording.junk} {several if recording.junk > 1 else one} that can't be read: "
-            f"{where}{f' and {more} more' * bool(more)}",
-            style="yellow",
-        )
 
 
 def _about(started: AsyncRun, run: RecordedRun, stated: Stated) -> str:
