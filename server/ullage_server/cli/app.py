@@ -14,6 +14,7 @@ from .replay import replay
 from .run import run
 from .runs import runs
 from .serve import serve
+from .top import top
 from .watch import watch
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app.command()(runs)
 app.command()(run)
 app.command()(watch)
 app.command()(chart)
+app.command()(top)
 app.add_typer(building, name="building")
 
 

@@ -15,18 +15,17 @@ from rich.theme import Theme
 
 from .timeline import Line
 
-_THEME = Theme(
-    {
-        "head": "dim",
-        "low": "green",
-        "first": "yellow",
-        "handover": "bold red",
-        "mark": "bright_black",
-        "note": "cyan",
-        "title": "bold",
-        "key": "cyan",
-    },
-)
+#: How the pieces of a line look, by the names of their styles.
+STYLES = {
+    "head": "dim",
+    "low": "green",
+    "first": "yellow",
+    "handover": "bold red",
+    "mark": "bright_black",
+    "note": "cyan",
+    "title": "bold",
+    "key": "cyan",
+}
 
 
 def printable(text: str) -> str:
@@ -48,7 +47,7 @@ class Screen:
         reconfigure = getattr(sys.stdout, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-        self._console = Console(theme=_THEME, highlight=False, soft_wrap=True)
+        self._console = Console(theme=Theme(STYLES), highlight=False, soft_wrap=True)
         self.as_json = as_json
         self.terminal = self._console.is_terminal and not as_json
         self.width = self._console.width

@@ -1,0 +1,42 @@
+"""`ullage top`: all runs of a server, live.
+
+Rule: what is shown is what the server tells; between two redraws of the screen the latest wins. Where the server
+is away the last picture stays, and the line at the head says so. The terminal is left as it was.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .endings import Problem, carry_out
+from .options import Target, pairs, server
+
+
+def top(
+    address: Annotated[str, typer.Option(help="Only runs at this address and below.", metavar="ADDRESS")] = "",
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
+    ] = None,
+    target: Target = None,
+) -> None:
+    """Show all runs live: how full each window is, what has sounded, and one run's curve and ledger."""
+    labels = pairs(label or [], "--label", "KEY=VALUE", str.partition)
+    asked = server(target)
+
+    def show() -> int:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise Problem("top needs a terminal", "`ullage watch` and `ullage runs` write to pipes")
+        try:
+            from .top_app import TopApp
+        except ModuleNotFoundError as missing:
+            if missing.name is None or missing.name.partition(".")[0] != "textual":
+                raise
+            raise Problem("top needs textual, which is not installed", "pip install '.[cli]'") from None
+        app = TopApp(asked, address, labels)
+        app.run()
+        if app.problem is not None:
+            raise app.problem
+        return 0
+
+    carry_out(show)
