@@ -73,7 +73,7 @@ def test_an_empty_file_is_refused_as_empty(nothing: bytes) -> None:
 
 @pytest.mark.parametrize("values", [(b"no json\n",), ({"log": "text"},), ([1, 2],)])
 def test_a_file_without_calls_is_refused_with_what_a_recording_is(values: tuple[object, ...]) -> None:
-    with pytest.raises(RecordingError, match=r"no call in it.*Claude Code transcript"):
+    with pytest.raises(RecordingError, match=r"no call in it.*session file of Claude Code, Codex or pi"):
         reading(*values)
 
 

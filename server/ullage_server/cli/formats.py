@@ -1,4 +1,4 @@
-"""The three forms a recording is written in: what one line of each says of a model call.
+"""The forms a recording is written in: what one line of each says of a model call; `sessions` has others.
 
 Rule: a form takes the lines it knows by their keys and passes over all others, so that one pass over a file
 tells which form it is. No form looks at a provider's words; a usage object is kept as it stands.
@@ -62,6 +62,7 @@ class Format(ABC):
         self.taken = 0
         self.repeated = 0
         self.failed = 0
+        self.abandoned = 0
         self.sums = 0
         self.passed = Places()
 
@@ -71,6 +72,9 @@ class Format(ABC):
             self.taken += 1
         else:
             self.passed.add(at)
+
+    def ended(self) -> None:  # noqa: B027  # most have nothing to do
+        """All lines were offered."""
 
     @abstractmethod
     def take(self, item: object) -> bool:
@@ -90,23 +94,23 @@ class UsageLines(Format):
         """Takes an object with `raw_usage`."""
         if not isinstance(item, dict) or "raw_usage" not in item:
             return False
-        run = _word(item.get("sequence"))
-        agent = (_word(item.get("agent")) or "subagent") if item.get("is_subagent") is True else ""
-        usage = _usage(item["raw_usage"])
+        run = word_of(item.get("sequence"))
+        agent = (word_of(item.get("agent")) or "subagent") if item.get("is_subagent") is True else ""
+        usage = usage_of(item["raw_usage"])
         repeated = item.get("dup_of_prev") is True
-        reset = self._reset((run, agent), item.get("compacted_before") is True, repeated, _says_nothing(usage))
+        reset = self._reset((run, agent), item.get("compacted_before") is True, repeated, says_nothing(usage))
         if repeated:
             self.repeated += 1
             return True
         self.seen.append(
             Seen(
                 usage,
-                _model(item.get("model")),
+                model_of(item.get("model")),
                 run,
                 agent,
-                _word(item.get("msg_id")),
-                _tokens(item.get("window")),
-                _tokens(item.get("window_assumed")),
+                word_of(item.get("msg_id")),
+                tokens_of(item.get("window")),
+                tokens_of(item.get("window_assumed")),
                 reset,
             )
         )
@@ -153,16 +157,16 @@ class Transcript(Format):
             # Claude Code's own words where a call failed: a call that is tried again, and no turn.
             self.failed += 1
             return True
-        name = _word(message.get("id"))
+        name = word_of(message.get("id"))
         # A late line of a call that was made before the reset is not the first one after it.
         first = not name or name not in self._known
         self._known.add(name)
         reset = first and agent in self._reset
         if reset:
             self._reset.discard(agent)
-        usage = _usage(message.get("usage"))
-        exchange = self._exchanges.reply(agent, message, _word(item.get("uuid")))
-        model = _model(message.get("model"))
+        usage = usage_of(message.get("usage"))
+        exchange = self._exchanges.reply(agent, message, word_of(item.get("uuid")))
+        model = model_of(message.get("model"))
         self.seen.append(Seen(usage, model, "", agent, name, window_reset=reset, exchange=exchange))
         return True
 
@@ -180,13 +184,13 @@ class Bare(Format):
         if isinstance(item, dict) and item.get("type") == "result":
             self.sums += 1
             return True
-        self.seen.append(Seen(item, _model(item.get("model")) if isinstance(item, dict) else ""))
+        self.seen.append(Seen(item, model_of(item.get("model")) if isinstance(item, dict) else ""))
         return True
 
 
 def _agent(item: dict[str, object]) -> str:
     """The subagent a transcript's record belongs to; empty for the session's own."""
-    named = _word(item.get("agentId")) or _word(item.get("parent_tool_use_id"))
+    named = word_of(item.get("agentId")) or word_of(item.get("parent_tool_use_id"))
     return named or ("subagent" if item.get("isSidechain") is True else "")
 
 
@@ -199,7 +203,7 @@ def _looks_like_usage(item: dict[str, object]) -> bool:
     )
 
 
-def _says_nothing(usage: object) -> bool:
+def says_nothing(usage: object) -> bool:
     """Whether no count in a usage object is above 0."""
     left = [usage]
     while left:
@@ -211,23 +215,25 @@ def _says_nothing(usage: object) -> bool:
     return True
 
 
-def _usage(value: object) -> object:
+def usage_of(value: object) -> object:
+    """A usage object; None for anything else."""
     return value if isinstance(value, dict) else None
 
 
-def _model(value: object) -> str:
-    name = _word(value)
+def model_of(value: object) -> str:
+    """A model's name; empty where none is."""
+    name = word_of(value)
     return "" if name == _SYNTHETIC else name
 
 
-def _word(value: object) -> str:
+def word_of(value: object) -> str:
     """A string that can be sent; empty for anything else."""
     if not isinstance(value, str) or len(value) > 256:
         return ""
     return value if value.isprintable() else ""
 
 
-def _tokens(value: object) -> int:
+def tokens_of(value: object) -> int:
     """A stated number of tokens; 0 where none is stated."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_TOKENS:
         return 0

@@ -59,6 +59,7 @@ def _tell_what_is_left_out(recording: Recording) -> None:
         (recording.subagent_calls, "of subagents, which have windows of their own"),
         (recording.repeated, "told a second time"),
         (recording.failed, "that failed"),
+        (recording.abandoned, "that were gone back on"),
     ):
         if count:
             say(f"left out {count} call{'s' * (count > 1)} {what}", style="dim")

@@ -6,16 +6,13 @@ it. What a file is written in is told from what stands in it. A line that can't 
 calls, is counted and left out; only a file without any call, or one that is no UTF-8, is refused.
 """
 
-import json
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import IO, Literal
 
 from .formats import NAMED, Bare, Format, Places, Seen, Transcript, UsageLines
 from .gathered import Gathered
-
-_BOM = b"\xef\xbb\xbf"
+from .json_records import UNREADABLE, NotUtf8, json_records
+from .sessions import CodexRollout, PiSession
 
 
 class RecordingError(Exception):
@@ -67,6 +64,7 @@ class Recording:
     subagent_calls: int = 0
     repeated: int = 0
     failed: int = 0
+    abandoned: int = 0
     sums: int = 0
     junk: int = 0
     junk_at: tuple[int, ...] = ()
@@ -74,90 +72,51 @@ class Recording:
 
 
 def read(stream: IO[bytes]) -> Recording:
-    """Reads a recording: usage lines, a Claude Code transcript, or bare usage objects, by lines or as an array."""
-    usage_lines, transcript, bare = UsageLines(), Transcript(), Bare()
-    formats: tuple[Format, ...] = (usage_lines, transcript, bare)
+    """Reads a recording in any of the forms, which stand in it by lines or as an array."""
+    sessions: tuple[Format, ...] = (CodexRollout(), PiSession(), Transcript())
+    formats: tuple[Format, ...] = (UsageLines(), *sessions, Bare())
     unreadable = Places()
-    unit, items = _items(stream)
     empty = True
-    for at, item in items:
-        empty = False
-        if item is _UNREADABLE:
-            unreadable.add(at)
-            continue
-        for form in formats:
-            form.offer(at, item)
+    try:
+        unit, items = json_records(stream)
+        for at, item in items:
+            empty = False
+            if item is UNREADABLE:
+                unreadable.add(at)
+                continue
+            for form in formats:
+                form.offer(at, item)
+    except NotUtf8 as error:
+        raise RecordingError(
+            f"line {error.line} holds bytes that are no UTF-8; a recording is JSON in UTF-8"
+        ) from None
     told = next((form for form in formats if form.taken), None)
     if told is None:
         raise RecordingError(
             "there is no call in it: a recording is JSON lines (or an array) of usage objects, of objects with "
-            "`raw_usage`, or a Claude Code transcript"
+            "`raw_usage`, or the session file of Claude Code, Codex or pi as it lies on the disk"
             if not empty
             else "it is empty"
         )
+    told.ended()
     runs, subagent_calls = _runs(told.seen)
     if not runs and told.sums:
         raise RecordingError("it holds the sum over a session's calls (a `result` of Claude Code), and no call")
     if not runs:
         raise RecordingError("none of its lines is a model call whose reply was kept")
-    # A transcript holds much that is no call; in the other forms an object that is none is a broken line.
-    passed = Places() if told is transcript else told.passed
+    # A session holds much that is no call; in the other forms an object that is none is a broken line.
+    passed = Places() if told in sessions else told.passed
     return Recording(
         runs,
         subagent_calls,
         told.repeated,
         told.failed,
+        told.abandoned,
         told.sums,
         unreadable.count + passed.count,
         tuple(sorted([*unreadable.first, *passed.first])[:NAMED]),
         unit,
     )
-
-
-_UNREADABLE = object()
-
-
-def _items(stream: IO[bytes]) -> tuple[Literal["line", "entry"], Iterator[tuple[int, object]]]:
-    """The values of the lines, or the entries of the one array the file is, each with its number from 1.
-
-    `_UNREADABLE` stands for a line that is no JSON.
-    """
-    first = stream.readline().removeprefix(_BOM)
-    number = 1
-    while first and not first.strip():
-        first = stream.readline()
-        number += 1
-    if not first.lstrip().startswith(b"["):
-        return "line", _lines(first, stream, number)
-    text = first + stream.read()
-    whole = _parse(_decode(text, number))
-    if isinstance(whole, list):
-        return "entry", iter(enumerate(whole, 1))
-    return "line", _lines(b"", text.split(b"\n"), number - 1)
-
-
-def _lines(first: bytes, rest: Iterable[bytes], number: int) -> Iterator[tuple[int, object]]:
-    for at, line in enumerate(chain([first], rest), number):
-        if line.strip():
-            yield at, _parse(_decode(line, at))
-
-
-def _decode(line: bytes, number: int) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        # The bad byte may stand lines below the one the text begins with.
-        number += line.count(b"\n", 0, error.start)
-        raise RecordingError(
-            f"line {number} holds bytes that are no UTF-8; a recording is JSON in UTF-8"
-        ) from None
-
-
-def _parse(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return _UNREADABLE
 
 
 def _runs(seen: list[Seen]) -> tuple[tuple[RecordedRun, ...], int]:

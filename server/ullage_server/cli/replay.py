@@ -27,8 +27,8 @@ def replay(
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="JSON lines or an array: usage objects, usage lines (`raw_usage`), or a Claude Code transcript; "
-            "- is stdin. Default: a bundled example.",
+            help="JSON lines or an array: usage objects, usage lines (`raw_usage`), or a session file of Claude "
+            "Code, Codex or pi; - is stdin. Default: a bundled example.",
             show_default=False,
         ),
     ] = None,
