@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import grpc
 
+from .async_conversation import AsyncConversation
 from .channels import channel_options
+from .commands import field_of
 from .errors import error_of
 from .requests import Asked
 from .retries import Attempts, checked_timeout, proves_a_server
@@ -20,6 +22,7 @@ from .streamed import Streamed
 from .v1.building_service_pb2_grpc import BuildingServiceStub
 from .v1.run_service_pb2 import ReplayExchangesRequest, ReplayExchangesResponse
 from .v1.run_service_pb2_grpc import RunServiceStub
+from .v1.wire_service_pb2_grpc import WireServiceStub
 
 if TYPE_CHECKING:
     from .v1.building_service_pb2_grpc import BuildingServiceAsyncStub
@@ -82,6 +85,7 @@ class AsyncCalls:
         target: str,
         timeout: float,
         *,
+        stream: bool = False,
         connect: Callable[[str], grpc.aio.Channel] = open_channel,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -94,6 +98,8 @@ class AsyncCalls:
         self._sleep = sleep
         self._chance = chance
         self._open: _Open | None = None
+        self._stream = stream
+        self._conversation: AsyncConversation | None = None
         self._closed = False
         self._met = False
 
@@ -107,6 +113,8 @@ class AsyncCalls:
             channel = self._connect(self.target)
             services = AsyncStubs(RunServiceStub(channel), BuildingServiceStub(channel))
             self._open = _Open(channel, loop, services)
+            if self._stream:
+                self._conversation = AsyncConversation(WireServiceStub(channel).Converse)
         if self._open.loop is not loop:
             raise RuntimeError("this ullage.AsyncClient belongs to another event loop; make one for each")
         return self._open.services
@@ -119,9 +127,12 @@ class AsyncCalls:
         """The answer to what is asked; raises the UllageError that it ended with."""
         attempts = Attempts(self.timeout, self._clock())
         while True:
+            way = self._way(rpc, asked)
             try:
-                answer = await rpc(asked.request, timeout=attempts.left(self._clock()))
+                answer = await way(asked.request, timeout=attempts.left(self._clock()))
             except grpc.aio.AioRpcError as failure:
+                if way is not rpc and self._way(rpc, asked) is rpc:
+                    continue  # the server has no such stream
                 await self._pause(attempts, failure, asked)
             except asyncio.CancelledError:
                 self._refuse_if_closed()
@@ -131,6 +142,12 @@ class AsyncCalls:
             else:
                 self._met = True
                 return answer
+
+    def _way(self, rpc: AsyncRpc[_Request, _Answer], asked: Asked[_Request]) -> AsyncRpc[_Request, _Answer]:
+        """As `Calls._way`."""
+        conversation = self._conversation
+        streams = conversation is not None and conversation.there and field_of(asked.request) is not None
+        return conversation.ask if conversation is not None and streams else rpc
 
     async def stream(self, rpc: str, streamed: Streamed[_Event]) -> AsyncIterator[_Event]:
         """As `Calls.stream`."""
@@ -183,4 +200,6 @@ class AsyncCalls:
         self._closed = True
         opened, self._open = self._open, None
         if opened is not None:
+            if self._conversation is not None:
+                self._conversation.close()
             await opened.channel.close()

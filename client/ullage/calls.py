@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import grpc
 
 from .channels import channel_options
+from .commands import field_of
+from .conversation import Conversation
 from .errors import error_of
 from .requests import Asked
 from .retries import Attempts, checked_timeout, proves_a_server
@@ -20,6 +22,7 @@ from .streamed import Streamed
 from .v1.building_service_pb2_grpc import BuildingServiceStub
 from .v1.run_service_pb2 import ReplayExchangesRequest, ReplayExchangesResponse
 from .v1.run_service_pb2_grpc import RunServiceStub
+from .v1.wire_service_pb2_grpc import WireServiceStub
 
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
@@ -66,6 +69,7 @@ class Calls:
         target: str,
         timeout: float,
         *,
+        stream: bool = False,
         connect: Callable[[str], grpc.Channel] = open_channel,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -79,6 +83,8 @@ class Calls:
         self._chance = chance
         self._lock = threading.Lock()
         self._open: tuple[grpc.Channel, Stubs] | None = None
+        self._stream = stream
+        self._conversation: Conversation | None = None
         self._closed = False
         self._met = False
 
@@ -91,6 +97,8 @@ class Calls:
             if self._open is None:
                 channel = self._connect(self.target)
                 self._open = channel, Stubs(RunServiceStub(channel), BuildingServiceStub(channel))
+                if self._stream:
+                    self._conversation = Conversation(WireServiceStub(channel).Converse)
             return self._open[1]
 
     def __call__(
@@ -101,9 +109,12 @@ class Calls:
         """The answer to what is asked; raises the UllageError that it ended with."""
         attempts = Attempts(self.timeout, self._clock())
         while True:
+            way = self._way(rpc, asked)
             try:
-                answer = rpc(asked.request, timeout=attempts.left(self._clock()))
+                answer = way(asked.request, timeout=attempts.left(self._clock()))
             except grpc.RpcError as failure:
+                if way is not rpc and self._way(rpc, asked) is rpc:
+                    continue  # the server has no such stream
                 self._pause(attempts, failure, asked)
             except ValueError:  # what gRPC says of a channel that was closed meanwhile
                 if self._closed:
@@ -112,6 +123,12 @@ class Calls:
             else:
                 self._met = True
                 return answer
+
+    def _way(self, rpc: Rpc[_Request, _Answer], asked: Asked[_Request]) -> Rpc[_Request, _Answer]:
+        """How a request is sent: over the stream where there is one that takes it, else as a call."""
+        conversation = self._conversation
+        streams = conversation is not None and conversation.there and field_of(asked.request) is not None
+        return conversation.ask if conversation is not None and streams else rpc
 
     def stream(self, rpc: str, streamed: Streamed[_Event]) -> Iterator[_Event]:
         """What an RPC of RunService tells; raises the UllageError where no stream comes about in a call's time."""
@@ -156,4 +173,6 @@ class Calls:
             self._closed = True
             opened, self._open = self._open, None
         if opened is not None:
+            if self._conversation is not None:
+                self._conversation.close()
             opened[0].close()

@@ -18,7 +18,8 @@ def texts(picture: Path) -> list[str]:
 
 
 def drawn(out: Path, *arguments: str, target: str = "") -> list[str]:
-    done = asked("chart", *arguments, "-o", str(out), *(["--target", target] if target else []))
+    # A process of its own: the server that plays a recording writes its log where this one's stderr is.
+    done = run_ullage("chart", *arguments, "-o", str(out), *(["--target", target] if target else []))
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     return texts(out)
 
@@ -83,7 +84,7 @@ def test_a_recording_is_drawn_as_it_is_played(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_is_said(
     target: str, tmp_path: Path, arguments: list[str], code: int, said: str
 ) -> None:
-    done = asked("chart", *[each.format(tmp_path) for each in arguments], "--target", target)
+    done = run_ullage("chart", *[each.format(tmp_path) for each in arguments], "--target", target)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert not list(tmp_path.iterdir())

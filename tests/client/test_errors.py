@@ -92,7 +92,7 @@ def test_what_to_do_names_the_clients_methods() -> None:
     assert recovery("make it with ConfigureBuilding") == "make it with configure_building"
     assert recovery("ObserveUsage, CompactExchange or ForkRun") == "observe, compact or fork"
     assert recovery("GetRuns tells, StartRunning too") == "GetRuns tells, StartRunning too"
-    assert recovery("ask WatchRuns") == "ask WatchRuns"  # there is no such method
+    assert recovery("ask Converse") == "ask Converse"  # there is no such method
 
 
 def test_details_that_are_not_there_are_empty() -> None:
