@@ -184,8 +184,6 @@ async def serve(settings: Settings, ready: Callable[[str], None], draining: Call
         # What is there by now stays: the collector of cycles need not look through it again and again.
         gc.collect()
         gc.freeze()
-        # A call leaves no cycles behind: looking for them seldom finds as many.
-        gc.set_threshold(20_000, 20, 20)
         ready(app.listen)
         await ended.wait()
         draining()

@@ -1,8 +1,10 @@
 """Errors that lie with the server: a fault of its own, a store that is away, a drain, a newer server's record."""
 
 import asyncio
+import gc
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -10,14 +12,18 @@ from google.protobuf.message import Message
 from msgspec import msgpack
 from structlog.testing import capture_logs
 
-from tests.rpc.calls import RPCS, AsyncWire, Metadata
+from tests.rpc.calls import RPCS, AsyncWire, Metadata, path_of
 from tests.rpc.good_requests import fresh
 from tests.rpc.in_process import serving, whole_server
 from tests.rpc.refusals import faults_of
 from tests.rpc.situations import commanding, counted, observing, starting
 from ullage.v1 import building_service_pb2, run_service_pb2
+from ullage.v1.wire_service_pb2 import Command, ConverseRequest
+from ullage_server.core.errors import Refusal, invalid
+from ullage_server.rpc.converse import Conversations
 from ullage_server.rpc.interceptors.admission import Admission
 from ullage_server.rpc.interceptors.errors import Errors
+from ullage_server.rpc.server import Handlers
 from ullage_server.store.memory import MemoryStore
 from ullage_server.store.port import Append, StoreError
 
@@ -222,3 +228,55 @@ async def test_a_building_that_nobody_can_write_is_unavailable_and_says_why() ->
         assert faults_of(answer) == []
         other = commanding(address="shop", notices_every_steps=1)
         await wire.ask("ConfigureBuilding", other, building_service_pb2.ConfigureBuildingResponse)
+
+
+async def test_a_refused_call_leaves_nothing_for_the_collector_of_cycles() -> None:
+    class Caller:
+        """A context whose calls end as an abort ends them."""
+
+        def invocation_metadata(self) -> tuple[()]:
+            return ()
+
+        async def write(self, answer: bytes) -> None:
+            pass
+
+        async def abort(self, *status: object) -> None:
+            raise ZeroDivisionError
+
+    async def get_run(request: run_service_pb2.GetRunRequest) -> run_service_pb2.GetRunResponse:
+        raise invalid("run_id", "it is none")
+
+    async def frames() -> AsyncIterator[bytes]:
+        yield ConverseRequest(command=Command(get_run=run_service_pb2.GetRunRequest())).SerializeToString()
+        yield garbage
+
+    garbage = b"\xff\xff\xff"
+    errors, admission = Errors(), Admission()
+    streams = {"Converse": Conversations({"GetRun": get_run}, errors, admission).converse}
+    handlers = Handlers({"GetRun": get_run}, streams, [errors, admission])
+
+    def handler(rpc: str) -> Any:
+        details: Any = SimpleNamespace(method=path_of(rpc))
+        return handlers.service(details)
+
+    calls: list[Callable[[], Any]] = [
+        lambda: handler("GetRun").unary_unary(garbage, Caller()),
+        lambda: handler("GetRun").unary_unary(b"", Caller()),
+        lambda: handler("Converse").stream_stream(frames(), Caller()),
+    ]
+
+    def refusals() -> int:
+        return sum(isinstance(one, Refusal) for one in gc.get_objects())
+
+    gc.collect()
+    before = refusals()
+    gc.disable()
+    try:
+        for call in calls:
+            for _ in range(3):
+                with pytest.raises(ZeroDivisionError):
+                    await asyncio.ensure_future(call())
+        await asyncio.sleep(0)
+        assert refusals() == before
+    finally:
+        gc.enable()

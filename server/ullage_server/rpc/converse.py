@@ -99,7 +99,7 @@ class _Conversation:
         self._ready: deque[tuple[ConverseResponse | None, int]] = deque()
         self._writer: asyncio.Task[None] | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._end: Refusal | None = None
+        self._end: Exception | None = None
 
     async def hold(self, requests: AsyncIterator[bytes]) -> None:
         """Takes commands until no more come and all are answered; raises what else ends the stream."""
@@ -112,10 +112,12 @@ class _Conversation:
             for task in (self._reader, self._writer, *self._work):
                 if task is not None:
                     task.cancel()
-        if self._end is not None:
-            raise self._end
-        if not self._reader.cancelled():
-            self._reader.result()
+        end, self._end, self._reader = self._end, None, None
+        if end is not None:
+            try:
+                raise end
+            finally:
+                del end  # it holds this frame: together they would stay until the collector of cycles comes
 
     def drain(self) -> None:
         """Takes no more commands."""
@@ -135,10 +137,13 @@ class _Conversation:
             self._reader.cancel()
 
     async def _read(self, requests: AsyncIterator[bytes]) -> None:
-        async for request in requests:
-            self._take(cast("ConverseRequest", parsed(_CONVERSE, request)).command)
-            while self._count >= MAX_COMMANDS or self._bytes >= MAX_BYTES:
-                await self._one_left()
+        try:
+            async for request in requests:
+                self._take(cast("ConverseRequest", parsed(_CONVERSE, request)).command)
+                while self._count >= MAX_COMMANDS or self._bytes >= MAX_BYTES:
+                    await self._one_left()
+        except Exception as error:  # whatever it is, what was taken is answered first
+            self._end = self._end or error
 
     async def _one_left(self) -> None:
         self._left.clear()

@@ -65,6 +65,9 @@ class Errors:
     def refusal(self, error: Exception, method: Method, request_id: str) -> Refusal:
         """What is answered where `method` ended with `error`; a fault of ours is logged under `request_id`."""
         if isinstance(error, Refusal):
+            # Its traceback leads to the frame that holds it: together they would stay, with all of the call, until
+            # the collector of cycles comes.
+            error.__traceback__ = None
             return error
         if not isinstance(error, StoreError):
             return _fault(method, request_id)
