@@ -17,7 +17,7 @@ from ullage import AsyncClient
 from .curve import Curve, curve_of
 from .endings import Problem, carry_out, say
 from .opened import read_recording
-from .options import MAX_INT64, TIMEOUT, Target, server, whole
+from .options import TIMEOUT, Model, Target, Threshold, Window, server
 from .own_server import passing_server
 from .picture import draw
 from .play import Stated, play, start
@@ -36,21 +36,9 @@ def chart(
             show_default=False,
         ),
     ] = None,
-    window: Annotated[
-        int | None,
-        typer.Option(
-            metavar="TOKENS",
-            callback=whole(MAX_INT64, 0),
-            help="A recording's window; 0: unknown. Default: its own, else by model.",
-        ),
-    ] = None,
-    model: Annotated[str, typer.Option(metavar="NAME", help="A recording's model. Default: its own.")] = "",
-    threshold: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PERCENT", callback=whole(MAX_INT64), help="A recording's second threshold, 31 to 90."
-        ),
-    ] = None,
+    window: Window = None,
+    model: Model = "",
+    threshold: Threshold = None,
     target: Target = None,
 ) -> None:
     """Draw how full a run's window was over its turns."""

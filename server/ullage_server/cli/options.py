@@ -24,6 +24,11 @@ Target = Annotated[
         "listens on.",
     ),
 ]
+Below = Annotated[str, typer.Option("--address", metavar="ADDRESS", help="Only runs at this address and below.")]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="KEY=VALUE", help="Only runs with this label; may be repeated."),
+]
 Json = Annotated[bool, typer.Option("--json", help="JSON for a program, one object a line.")]
 
 
@@ -37,6 +42,31 @@ def whole(most: int, least: int | None = None) -> Callable[[int | None], int | N
 
     lowest = -most if least is None else least
     return check
+
+
+Window = Annotated[
+    int | None,
+    typer.Option(
+        "--window",
+        metavar="TOKENS",
+        callback=whole(MAX_INT64, 0),
+        help="The model's window; 0: unknown. Default: the recording's, else by model.",
+    ),
+]
+Model = Annotated[
+    str, typer.Option("--model", metavar="NAME", help="The model, for all calls. Default: the recording's.")
+]
+Threshold = Annotated[
+    int | None,
+    typer.Option(
+        "--threshold", metavar="PERCENT", callback=whole(MAX_INT64), help="The second threshold, 31 to 90."
+    ),
+]
+
+
+def labels_of(labels: list[str] | None) -> dict[str, str]:
+    """The labels that were named."""
+    return pairs(labels or [], "--label", "KEY=VALUE", str.partition)
 
 
 def server(target: str | None) -> str:

@@ -14,7 +14,7 @@ from ullage import AsyncClient, AsyncRun
 
 from .endings import carry_out, say
 from .opened import read_recording
-from .options import MAX_INT64, TIMEOUT, Json, named_server, whole
+from .options import TIMEOUT, Json, Model, Threshold, Window, named_server
 from .own_server import passing_server
 from .play import Played, Stated, play, start
 from .recordings import RecordedRun, Recording
@@ -32,21 +32,9 @@ def replay(
             show_default=False,
         ),
     ] = None,
-    window: Annotated[
-        int | None,
-        typer.Option(
-            metavar="TOKENS",
-            callback=whole(MAX_INT64, 0),
-            help="The model's window; 0: unknown. Default: the recording's, else by model.",
-        ),
-    ] = None,
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help="The model, for all calls. Default: the recording's.")
-    ] = "",
-    threshold: Annotated[
-        int | None,
-        typer.Option(metavar="PERCENT", callback=whole(MAX_INT64), help="The second threshold, 31 to 90."),
-    ] = None,
+    window: Window = None,
+    model: Model = "",
+    threshold: Threshold = None,
     target: Annotated[
         str | None,
         typer.Option(

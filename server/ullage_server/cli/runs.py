@@ -13,7 +13,7 @@ from ullage import AsyncClient, RunStatus, Sounded
 
 from .as_json import as_json
 from .endings import carry_out, say
-from .options import TIMEOUT, Json, Target, pairs, server
+from .options import TIMEOUT, Below, Json, Labels, Target, labels_of, server
 from .screen import Screen, moment
 from .timeline import Line
 
@@ -25,16 +25,14 @@ _MEASURED = 200
 
 
 def runs(
-    address: Annotated[str, typer.Option(help="Only runs at this address and below.", metavar="ADDRESS")] = "",
+    address: Below = "",
     state: Annotated[Literal["active", "finished"] | None, typer.Option(help="Only runs in this state.")] = None,
-    label: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
-    ] = None,
+    label: Labels = None,
     target: Target = None,
     json: Json = False,
 ) -> None:
     """List runs, the newest first."""
-    labels = pairs(label or [], "--label", "KEY=VALUE", str.partition)
+    labels = labels_of(label)
     screen = Screen(as_json=json)
     carry_out(lambda: asyncio.run(_runs(server(target), address, state, labels, screen)))
 
@@ -123,6 +121,11 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
+def style_of(run: RunStatus) -> str:
+    """How a run is written: by what has sounded."""
+    return {Sounded.FIRST: "first", Sounded.HANDOVER: "handover"}.get(run.sounded, "")
+
+
 def _line(cells: Sequence[str], widths: Sequence[int], columns: int, run: RunStatus) -> Line:
-    style = {Sounded.FIRST: "first", Sounded.HANDOVER: "handover"}.get(run.sounded, "")
+    style = style_of(run)
     return [(_aligned(cells[:columns], widths), style if run.state == "active" else "dim")]

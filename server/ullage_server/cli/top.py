@@ -5,23 +5,18 @@ is away the last picture stays, and the line at the head says so. The terminal i
 """
 
 import sys
-from typing import Annotated
-
-import typer
 
 from .endings import Problem, carry_out
-from .options import Target, pairs, server
+from .options import Below, Labels, Target, labels_of, server
 
 
 def top(
-    address: Annotated[str, typer.Option(help="Only runs at this address and below.", metavar="ADDRESS")] = "",
-    label: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
-    ] = None,
+    address: Below = "",
+    label: Labels = None,
     target: Target = None,
 ) -> None:
     """Show all runs live: how full each window is, what has sounded, and one run's curve and ledger."""
-    labels = pairs(label or [], "--label", "KEY=VALUE", str.partition)
+    labels = labels_of(label)
     asked = server(target)
 
     def show() -> int:

@@ -9,26 +9,24 @@ from typing import Annotated
 
 import typer
 
-from ullage import AsyncClient, RunChanged, RunRemoved, RunStatus, Sounded
+from ullage import AsyncClient, RunChanged, RunRemoved, RunStatus
 
 from .as_json import as_json
 from .endings import carry_out
-from .options import TIMEOUT, Json, Target, pairs, server
-from .runs import percent
+from .options import TIMEOUT, Below, Json, Labels, Target, labels_of, server
+from .runs import percent, style_of
 from .screen import Screen, moment
 
 
 def watch(
-    address: Annotated[str, typer.Option(help="Only runs at this address and below.", metavar="ADDRESS")] = "",
+    address: Below = "",
     run: Annotated[str | None, typer.Option("--run", help="Only this run.", metavar="ID")] = None,
-    label: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
-    ] = None,
+    label: Labels = None,
     target: Target = None,
     json: Json = False,
 ) -> None:
     """Tell how runs stand, and then every change, until Ctrl-C."""
-    labels = pairs(label or [], "--label", "KEY=VALUE", str.partition)
+    labels = labels_of(label)
     screen = Screen(as_json=json)
     carry_out(lambda: asyncio.run(_watch(server(target), address, run, labels, screen)))
 
@@ -38,7 +36,7 @@ async def _watch(target: str, address: str, run_id: str | None, labels: dict[str
         async for event in client.watch_runs(address, run_id=run_id, labels=labels):
             if isinstance(event, RunChanged):
                 screen.row(as_json(event.run))
-                screen.line([(_line(event.run), _STYLES.get(event.run.sounded, ""))])
+                screen.line([(_line(event.run), style_of(event.run))])
             elif isinstance(event, RunRemoved):
                 screen.row({"removed_run_id": event.run_id})
                 screen.line([(f"{event.run_id}  removed", "dim")])
@@ -47,9 +45,6 @@ async def _watch(target: str, address: str, run_id: str | None, labels: dict[str
                 screen.title("from here on, changes")
             screen.flush()
     return 0
-
-
-_STYLES = {Sounded.FIRST: "first", Sounded.HANDOVER: "handover"}
 
 
 def _line(run: RunStatus) -> str:
