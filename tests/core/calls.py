@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tests.core.runs import report, started, stated
-from ullage_server.core.call import Call, Tail, TailRole, check_call
+from ullage_server.core.call import Call, check_call
 from ullage_server.core.fold import fold
 from ullage_server.core.insertion import Insertion, Lifetime, turn_of
 from ullage_server.core.observe import observe
@@ -11,6 +11,7 @@ from ullage_server.core.plan import Stated
 from ullage_server.core.prepare import prepare
 from ullage_server.core.records import CallPrepared, Record, UsageObserved, WindowReset
 from ullage_server.core.registry import DEFAULT_PRIORITY, Candidate, Edge
+from ullage_server.core.tail import Tail, TailRole
 
 USER = Tail(TailRole.USER, False, True)
 FIRST = Tail(TailRole.USER, False, False)

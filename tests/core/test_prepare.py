@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.core.calls import TOOL, USER, Book, call, candidate, said
 from tests.core.runs import stated
-from ullage_server.core.call import Call, Tail, TailRole
+from ullage_server.core.call import Call
 from ullage_server.core.errors import Reason, Refusal
 from ullage_server.core.fork import fork, inherit
 from ullage_server.core.gauge import Sounded
@@ -20,6 +20,7 @@ from ullage_server.core.registry import Edge
 from ullage_server.core.run import finish, start
 from ullage_server.core.settings import Rearm
 from ullage_server.core.state import Origin
+from ullage_server.core.tail import Tail, TailRole
 
 SECOND = 10**9
 

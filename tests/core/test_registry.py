@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from tests.core.calls import EMPTY, FAILED_TOOL, FIRST, TOOL, USER, Book, call, candidate, said
 from tests.core.runs import stated
-from ullage_server.core.call import Tail
 from ullage_server.core.errors import Refusal
 from ullage_server.core.insertion import Lifetime, Placement
 from ullage_server.core.registry import Candidate, Edge, harmless, speaking, transient
+from ullage_server.core.tail import Tail
 
 TAILS = [EMPTY, FIRST, USER, TOOL, FAILED_TOOL]
 reminders = st.builds(

@@ -3,10 +3,11 @@
 from ullage.v1 import insertion_pb2
 from ullage.v1.run_service_pb2 import PrepareCallRequest
 
-from ..core.call import Call, Tail, TailRole
+from ..core.call import Call
 from ..core.errors import invalid
 from ..core.insertion import Lifetime
 from ..core.registry import DEFAULT_PRIORITY, Candidate, Edge
+from ..core.tail import Tail, TailRole
 from .times import from_duration, from_timestamp
 
 

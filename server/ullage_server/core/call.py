@@ -1,10 +1,7 @@
 """A model call that is about to be made, as the harness tells of it.
 
-Rule (rules.md 7): the tail is the last message of the request that is no insertion of ours; what may be said, and
-where, goes by it. An empty history has none.
+Rule (rules.md 3): a call is one step of its prompt, and may be prepared until its turn is observed.
 """
-
-from enum import Enum
 
 from msgspec import Struct
 
@@ -15,35 +12,10 @@ from .plan import MAX_TIME_BUDGET
 from .registry import Candidate, check_candidates
 from .run import subject
 from .state import State
+from .tail import Tail
 
 #: How many insertions one call may name as not placed.
 MAX_UNPLACED = 1000
-
-
-class TailRole(Enum):
-    """Who wrote the tail; numbered as `ullage.v1.TailRole`."""
-
-    USER = 1
-    ASSISTANT = 2
-    TOOL_RESULT = 3
-
-
-class Tail(Struct, frozen=True):
-    """The tail: `role` None where the history is empty; `is_error` of a tool's result."""
-
-    role: TailRole | None
-    is_error: bool
-    history_has_model_output: bool
-
-    @property
-    def is_user(self) -> bool:
-        """Whether the user's words stand last."""
-        return self.role is TailRole.USER
-
-    @property
-    def is_failed_tool(self) -> bool:
-        """Whether a tool's error stands last."""
-        return self.role is TailRole.TOOL_RESULT and self.is_error
 
 
 class Call(Struct, frozen=True):

@@ -12,7 +12,7 @@ notice, transient, time.
 from collections.abc import Iterable, Mapping, Sequence
 
 from . import time_budget
-from .call import Call, Tail, check_order
+from .call import Call, check_order
 from .insertion import Insertion, InsertionKind, Lifetime, Placement, turn_of
 from .notice import notice
 from .records import CallPrepared, WindowReset
@@ -20,6 +20,7 @@ from .registry import Candidate, durable, speaking, transient
 from .run import check_going
 from .session_context import Dates, session_context
 from .state import State
+from .tail import Tail
 from .window_reset import told
 
 #: The places of the durable texts; what is for one request alone is put among them.

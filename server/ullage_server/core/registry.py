@@ -10,16 +10,13 @@ import re
 from collections.abc import Collection, Sequence
 from enum import Enum
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from .errors import Refusal, invalid
 from .insertion import Insertion, InsertionKind, Lifetime, Placement, estimate_tokens
 from .names import is_name, not_a_name
-
-if TYPE_CHECKING:
-    from .call import Tail
+from .tail import Tail
 
 DEFAULT_PRIORITY = 50
 KEY = "registered/"
@@ -66,7 +63,7 @@ def check_candidates(candidates: Sequence[Candidate]) -> None:
             raise _wrong(at, "lifetime", one, f"{told}; {due}")
 
 
-def speaking(candidates: Sequence[Candidate], tail: "Tail") -> list[Candidate]:
+def speaking(candidates: Sequence[Candidate], tail: Tail) -> list[Candidate]:
     """Those that fire and have something to say; of two with one id the later."""
     standing: dict[str, Candidate] = {}
     for candidate in candidates:
@@ -83,7 +80,7 @@ def durable(turn: int, fires: Sequence[Candidate], said: Collection[str]) -> Ins
     return _block(turn, lasting, lifetime, Placement.BEFORE_TAIL)
 
 
-def transient(turn: int, fires: Sequence[Candidate], tail: "Tail", budget_chars: int) -> Insertion | None:
+def transient(turn: int, fires: Sequence[Candidate], tail: Tail, budget_chars: int) -> Insertion | None:
     """The block of those of `fires` that are for this request alone, within `budget_chars`; None for none."""
     lifetime = Lifetime.TRANSIENT
     passing = [one for one in fires if one.lifetime is lifetime]
@@ -101,7 +98,7 @@ def harmless(text: str) -> str:
     return _TAG.sub("&lt;", text) if "<" in text else text
 
 
-def _edges(tail: "Tail") -> tuple[Edge, ...]:
+def _edges(tail: Tail) -> tuple[Edge, ...]:
     """The edges that a call with this tail is on."""
     if tail.role is None:
         return ()
