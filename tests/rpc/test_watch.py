@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -33,7 +33,7 @@ from ullage.v1.usage_pb2 import ModelUsage, TurnReport
 from ullage_server.rpc import watch
 from ullage_server.store import changes
 from ullage_server.store.memory import MemoryStore
-from ullage_server.store.port import StoreError
+from ullage_server.store.port import Append, StoreError
 
 
 class Watching:
@@ -288,6 +288,35 @@ async def test_a_drain_ends_a_watch_at_once_though_nobody_reads_it() -> None:
         end = await reading.end()
         assert (end.code, end.reason) == (grpc.StatusCode.UNAVAILABLE, "DRAINING")
         assert end.retry_seconds > 0
+
+
+async def test_what_the_store_shows_before_it_has_settled_is_told_as_it_is_there() -> None:
+    class Late(MemoryStore):
+        recorded, gate = asyncio.Event(), asyncio.Event()
+
+        async def append(self, batch: Sequence[Append]) -> list[bool]:
+            won = await super().append(batch)
+            if any((one.run_id, one.position) == ("a", 2) for one in batch):
+                self.recorded.set()
+                await self.gate.wait()
+            return won
+
+    store = Late()
+    async with served(store) as whole:
+        for name in ("a", "b"):
+            await start(whole, name)
+        watching = Watching(whole)
+        await watching.complete()
+        reports = [asyncio.ensure_future(observe(whole, name, 1)) for name in ("b", "a")]
+        await store.recorded.wait()
+        await whole.wire.ask("ListRuns", ListRunsRequest(), ListRunsResponse)
+        alone = Watching(whole, run_id="a")
+        assert await alone.complete() == ["a"]
+        assert alone.runs["a"].last_turn == 1
+        store.gate.set()
+        await asyncio.gather(*reports)
+        await watching.until("a", 1)
+        watching.call.cancel()
 
 
 async def test_a_store_that_fails_ends_the_watch_and_the_next_one_goes_on() -> None:

@@ -77,7 +77,8 @@ class StoreContract(JournalContract):
         await store.append([append("a", 1, address="lab"), append("b", 1), append("a", 1, payload=b"late")])
         await store.append([append("a", 2)])
         found = await store.changes(0, 10)
-        assert [(change.run_id, change.address) for change in found] == [("a", "lab"), ("b", ""), ("a", "lab")]
+        told = [(change.run_id, change.position, change.address) for change in found]
+        assert told == [("a", 1, "lab"), ("b", 1, ""), ("a", 2, "lab")]
         numbers = [change.number for change in found]
         assert numbers == sorted(set(numbers))
         assert numbers[-1] == await store.last_change()

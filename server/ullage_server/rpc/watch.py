@@ -22,6 +22,7 @@ from ..store.changes import Watch
 from ..store.ledger import Ledger
 from ..store.port import Cursor
 from .pages import SLICE, page_token, read_page_token
+from .turns import Turns
 
 #: How long nothing changes before a heartbeat says so, in seconds.
 HEARTBEAT_SECONDS = 10.0
@@ -60,6 +61,7 @@ class Watches:
     def __init__(self, ledger: Ledger, now: Callable[[], int]) -> None:
         self._ledger = ledger
         self._now = now
+        self._turns = Turns()
 
     async def watch_runs(self, requests: AsyncIterator[WatchRunsRequest]) -> AsyncIterator[WatchRunsResponse]:
         """Tells of runs until the caller ends it."""
@@ -98,7 +100,7 @@ class Watches:
     async def _present(self, which: _Filter, place: _Place) -> AsyncIterator[tuple[Cursor, State]]:
         """The runs as they stand, newest first, behind those that were told."""
         if which.run_id:
-            run = await self._ledger.state(which.run_id)
+            run = await self._ledger.changed_state(which.run_id)
             if run is not None and which.holds(run) and not place.run_id:
                 yield Cursor(run.start_time, run.run_id), run
             return
@@ -106,16 +108,17 @@ class Watches:
         while found := await self._ledger.page(which.address, None, which.labels, after, SLICE):
             for after, state in found:
                 if state is not None:  # GetRun tells why
+                    await self._turns.take()
                     yield after, state
 
     async def _next(self, watch: Watch, which: _Filter) -> WatchRunsResponse | None:
         """The next event, without its token; None where what changed is none of what was asked for."""
-        run_id = await watch.next(HEARTBEAT_SECONDS)
-        if run_id is None:
+        if not await watch.has_more(HEARTBEAT_SECONDS):
             return WatchRunsResponse(heartbeat=Heartbeat(at=to_timestamp(self._now())))
-        watch.told(run_id)
+        await self._turns.take()
+        run_id, position = watch.next()
         try:
-            run = await self._ledger.state(run_id)
+            run = await self._ledger.changed_state(run_id, position)
         except Refusal:  # a newer server wrote to it: GetRun tells
             return None
         if run is None:

@@ -35,8 +35,9 @@ class Watch:
         self._changes = changes
         self._address = address
         self._run_id = run_id
-        #: Each run by its first change that was not told; in the order of their numbers.
-        self._pending: dict[str, int] = {}
+        #: Of each run the number of its first change that was not told, and the position of its last; in the order
+        #: of the numbers.
+        self._pending: dict[str, tuple[int, int]] = {}
         self._wake = asyncio.Event()
         self._error: Exception | None = None
 
@@ -48,20 +49,23 @@ class Watch:
     @property
     def position(self) -> int:
         """The number up to which every change was told."""
-        return next(iter(self._pending.values()), self._changes.last + 1) - 1
+        first, _ = next(iter(self._pending.values()), (self._changes.last + 1, 0))
+        return first - 1
 
     async def catch_up(self, after: int) -> None:
         """Takes up what has changed behind the number `after` and before this watch began. Raises StoreError."""
-        missed: dict[str, int] = {}
+        missed: dict[str, tuple[int, int]] = {}
         while after < self.since and (found := await self._changes.read(after)):
             for change in found:
                 if change.number <= self.since and self._is_asked(change):
-                    missed.setdefault(change.run_id, change.number)
+                    _note(missed, change)
             after = found[-1].number
-        self._pending = missed | {id: at for id, at in self._pending.items() if id not in missed}
+        for run_id, (first, position) in self._pending.items():
+            missed[run_id] = missed.get(run_id, (first, 0))[0], position
+        self._pending = missed
 
-    async def next(self, seconds: float) -> str | None:
-        """The id of the next run to look at; None where none changes for so long. Raises StoreError."""
+    async def has_more(self, seconds: float) -> bool:
+        """Whether there is a run to look at; False where none changes for so long. Raises StoreError."""
         if not self._pending and self._error is None:
             self._wake.clear()
             with suppress(TimeoutError):
@@ -69,15 +73,17 @@ class Watch:
                     await self._wake.wait()
         if self._error is not None:
             raise self._error
-        return next(iter(self._pending), None)
+        return bool(self._pending)
 
-    def told(self, run_id: str) -> None:
-        """Notes that the run is being told as it stands from now on."""
-        self._pending.pop(run_id, None)
+    def next(self) -> tuple[str, int]:
+        """The id of the next run to look at, which is told by now, and the position it has come to."""
+        run_id = next(iter(self._pending))
+        _, position = self._pending.pop(run_id)
+        return run_id, position
 
     def put(self, change: Change) -> None:
         """Notes a change of a run that is watched."""
-        self._pending.setdefault(change.run_id, change.number)
+        _note(self._pending, change)
         self._wake.set()
 
     def fail(self, error: Exception) -> None:
@@ -87,6 +93,11 @@ class Watch:
 
     def _is_asked(self, change: Change) -> bool:
         return self._run_id in ("", change.run_id) and self._address in rungs_of(change.address)
+
+
+def _note(pending: dict[str, tuple[int, int]], change: Change) -> None:
+    first, _ = pending.get(change.run_id, (change.number, 0))
+    pending[change.run_id] = first, change.position
 
 
 class Changes:

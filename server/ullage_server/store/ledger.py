@@ -96,6 +96,16 @@ class Ledger:
         # It is not kept: a command of the run may go on from a later one meanwhile.
         return await self._load(run_id)
 
+    async def changed_state(self, run_id: str, position: int = 0) -> State | None:
+        """How the run stands at `position` or behind it; 0: as the store has it now. None where there is none.
+
+        It may be ahead of the state that commands go on from: the store shows a record before it has settled here.
+        """
+        state = self._cache.get(run_id)
+        if state is not None and 0 < position <= state.position:
+            return state
+        return await self._load(run_id)
+
     async def recorded(self, run_id: str, kind: type[R], turn: int, *, first: bool = False) -> R | None:
         """The newest record of that kind for that turn, or the `first`; None where there is none."""
         row = await self._store.row_of_turn(run_id, KINDS[kind], turn, first=first)
@@ -178,9 +188,10 @@ class Ledger:
         def settle(result: Result) -> None:
             if result is True:
                 self._cache.put(after)
-                self.changes.appended()
             else:
                 self._cache.drop(run_id)
+            # Also where it failed, for then it may be recorded all the same.
+            self.changes.appended()
             self._order.leave(run_id)
             if won.done():  # the caller gave up; what it asked for is done all the same
                 return

@@ -17,7 +17,7 @@ class MemoryStore:
         self.exclusive = exclusive
         self._ledgers: dict[str, list[Append]] = {}
         self._runs: dict[str, Run] = {}
-        self._changed: list[str] = []
+        self._changed: list[tuple[str, int]] = []
         self._asked: dict[str, Asked] = {}
         self._undone: set[str] = set()
 
@@ -29,7 +29,7 @@ class MemoryStore:
         if append.position != len(ledger) + 1:
             return False
         ledger.append(append)
-        self._changed.append(append.run_id)
+        self._changed.append((append.run_id, append.position))
         if append.begins is not None:
             self._runs[append.run_id] = append.begins
         if append.finishes:
@@ -81,7 +81,8 @@ class MemoryStore:
     async def changes(self, after: int, limit: int) -> list[Change]:
         found = self._changed[after : after + limit]
         return [
-            Change(number, run_id, self._runs[run_id].address) for number, run_id in enumerate(found, after + 1)
+            Change(number, run_id, position, self._runs[run_id].address)
+            for number, (run_id, position) in enumerate(found, after + 1)
         ]
 
     async def find(self, request_id: str) -> Asked | None:

@@ -69,10 +69,11 @@ class Cursor(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A record that was written: its number among all of the store's, its run, and where that is."""
+    """A record that was written: its number among all of the store's, its run and position, the run's address."""
 
     number: int
     run_id: str
+    position: int
     address: str
 
 

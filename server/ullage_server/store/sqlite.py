@@ -149,7 +149,7 @@ class SqliteStore:
             lambda db: [
                 Change(*row)
                 for row in db.execute(
-                    "SELECT ledger.rowid, run_id, address FROM ledger JOIN runs USING (run_id)"
+                    "SELECT ledger.rowid, run_id, position, address FROM ledger JOIN runs USING (run_id)"
                     " WHERE ledger.rowid > ? ORDER BY ledger.rowid LIMIT ?",
                     (after, limit),
                 )
