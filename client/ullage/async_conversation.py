@@ -1,6 +1,7 @@
 """One Converse stream for the calls of many tasks.
 
-Rule: as in `conversation`, on one event loop.
+Rule: as in `conversation`, on one event loop. Nothing is written before the server has said that there is a
+stream: what is written while one ends may hide what it ends with.
 """
 
 import asyncio
@@ -30,6 +31,7 @@ class _Stream:
     async def _write(self) -> None:
         # What ends the stream is for its reader to tell.
         with suppress(grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
+            await self.call.initial_metadata()
             while True:
                 await self.call.write(await self.commands.get())
 
@@ -80,7 +82,8 @@ class AsyncConversation:
                 if answered is not None and not answered.done():
                     answered.set_result(response.answer)
         except grpc.aio.AioRpcError as error:
-            ended = error
+            if not _hidden(error):
+                ended = error
             self.there = error.code() is not grpc.StatusCode.UNIMPLEMENTED
         except asyncio.CancelledError:
             ended = _failed(grpc.StatusCode.CANCELLED, "the stream was closed")
@@ -96,6 +99,11 @@ class AsyncConversation:
         """Ends the stream."""
         if self._stream is not None:
             self._stream.call.cancel()
+
+
+def _hidden(error: grpc.aio.AioRpcError) -> bool:
+    """Whether that is the library's own word: a write failed, and the server's, if any, is not known."""
+    return error.code() is grpc.StatusCode.INTERNAL and "execute_batch" in str(error.debug_error_string())
 
 
 def _failed(

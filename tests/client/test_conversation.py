@@ -1,7 +1,7 @@
 """Clients whose calls share a stream: the same answers and errors, over restarts, from many threads and tasks."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 import ullage
 from tests.servers import Server, owned_folder, running_server
+from ullage.async_conversation import AsyncConversation
 from ullage.v1 import run_pb2, run_service_pb2
 
 
@@ -120,6 +121,34 @@ def test_after_its_end_a_client_says_so(server: Server) -> None:
     client.close()
     with pytest.raises(RuntimeError, match="closed"):
         client.get_run("a")
+
+
+async def test_a_write_that_fails_is_a_stream_that_broke_and_not_the_servers_word() -> None:
+    class Broken:
+        async def initial_metadata(self) -> None:
+            pass
+
+        async def write(self, command: object) -> None:
+            raise self.end
+
+        end = grpc.aio.AioRpcError(
+            grpc.StatusCode.INTERNAL,
+            grpc.aio.Metadata(),
+            grpc.aio.Metadata(),
+            "Internal error from Core",
+            'Failed "execute_batch": (...)',
+        )
+
+        async def __aiter__(self) -> AsyncIterator[object]:
+            await asyncio.sleep(0)
+            raise self.end
+            yield
+
+    conversation = AsyncConversation(Broken)
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await conversation.ask(run_service_pb2.GetRunRequest(run_id="a"), timeout=5)
+    assert failed.value.code() is grpc.StatusCode.UNAVAILABLE
+    assert conversation.there
 
 
 async def test_a_server_without_the_stream_is_called_without() -> None:

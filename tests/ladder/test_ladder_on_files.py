@@ -23,7 +23,7 @@ def ladder(tmp_path: Path) -> Ladder:
 async def test_a_hand_edited_document_is_read_changed_and_kept(tmp_path: Path, ladder: Ladder) -> None:
     path = tmp_path / "lab" / "CONFIG.toml"
     path.parent.mkdir()
-    path.write_bytes(b"# Ada's\r\ncontext = { rearm = 'per_run' } # c\r\n")
+    path.write_bytes(b'# Ada\'s\r\ncontext = { rearm = "per_run" } # c\r\n')
     await ladder.configure(command(context__rearm=Rearm.PER_WINDOW, models={"gpt-4.1": 5}), "q", "", False)
     assert path.read_bytes() == (
         b'# Ada\'s\r\ncontext = { rearm = "per_window" } # c\r\n\r\n[models]\r\n"gpt-4.1" = 5\r\n'

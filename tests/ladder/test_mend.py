@@ -173,7 +173,7 @@ async def test_a_replay_is_not_answered_while_its_command_cannot_be_carried_out(
 async def test_what_stays_undone_hinders_no_command_that_puts_the_document_right() -> None:
     world = World()
     await crash(world, "write")
-    world.texts["lab"] = "[clock]\nzone = 'Mars'\n"
+    world.texts["lab"] = '[clock]\nzone = "Mars"\n'
     await world.ladder.configure(command(clock__zone="UTC"), "r", "", validate_only=False)
     assert "UTC" in world.texts["lab"]
     await world.ladder.mend()

@@ -126,6 +126,14 @@ async def served() -> AsyncIterator[Served]:
         yield Served(whole.wire.channel, store, whole.app.drain)
 
 
+async def test_a_stream_says_that_it_is_there_before_anything_is_asked() -> None:
+    async with served() as here:
+        stream = here.stream()
+        await asyncio.wait_for(stream.call.initial_metadata(), 30)
+        assert not stream.call.done()
+        assert await stream.rest() == []
+
+
 async def test_commands_to_one_run_keep_their_order_whatever_they_wait_for() -> None:
     # An exchange is read, decided and hashed before the run's turn comes; an observation is not.
     exchange = Exchange(assistant=[Block(text=Text(text="lamp " * 100_000))])
@@ -318,6 +326,9 @@ async def test_an_answer_that_waits_to_leave_holds_up_no_command() -> None:
     class Stuck:
         gate = asyncio.Event()
         written = 0
+
+        async def send_initial_metadata(self, metadata: tuple[()]) -> None:
+            pass
 
         async def write(self, frame: bytes) -> None:
             await self.gate.wait()

@@ -3,7 +3,8 @@
 Rule (wire.md, WireService): commands about one run are carried out and answered in their order, and no run waits
 for another. What a command fails with is its own answer, and the stream goes on. With 256 commands in work, or as
 many bytes as the largest may have, no more is read until an answer has left. A frame that does not parse ends the
-stream, after what was taken is answered; so does the drain of the server.
+stream, after what was taken is answered; so does the drain of the server. That there is a stream is said at once,
+by its initial metadata: a client may wait for that before it sends.
 """
 
 import asyncio
@@ -61,6 +62,7 @@ class Conversations:
     async def converse(self, requests: AsyncIterator[bytes], context: Context) -> None:
         """Carries out the commands of one stream."""
         conversation = _Conversation(self._handlers, self._errors, context)
+        await context.send_initial_metadata(())
         with self._admission.at_drain(conversation.drain):
             await conversation.hold(requests)
 
