@@ -1,7 +1,7 @@
 """Clients whose calls share a stream: the same answers and errors, over restarts, from many threads and tasks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -139,10 +139,12 @@ async def test_a_write_that_fails_is_a_stream_that_broke_and_not_the_servers_wor
             'Failed "execute_batch": (...)',
         )
 
-        async def __aiter__(self) -> AsyncIterator[object]:
+        def __aiter__(self) -> "Broken":
+            return self
+
+        async def __anext__(self) -> object:
             await asyncio.sleep(0)
             raise self.end
-            yield
 
     conversation = AsyncConversation(Broken)
     with pytest.raises(grpc.aio.AioRpcError) as failed:

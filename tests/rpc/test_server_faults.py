@@ -237,6 +237,9 @@ async def test_a_refused_call_leaves_nothing_for_the_collector_of_cycles() -> No
         def invocation_metadata(self) -> tuple[()]:
             return ()
 
+        async def send_initial_metadata(self, metadata: tuple[()]) -> None:
+            pass
+
         async def write(self, answer: bytes) -> None:
             pass
 
