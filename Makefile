@@ -115,7 +115,7 @@ $(READY): pyproject.toml
 	@test -x $(BIN)/python$(VERSION) || rm -rf .venv
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python $(PIP_INSTALL) --upgrade 'pip>=25.1'
-	@$(BIN)/python $(PIP_INSTALL) --group dev -e '.[server,charts]'
+	@$(BIN)/python $(PIP_INSTALL) --group dev -e '.[charts,postgres]'
 	@touch $@
 
 # The code as the protos give it now, in a folder that is thrown away.

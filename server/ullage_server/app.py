@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from zoneinfo import available_timezones
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2_grpc
 from grpc_health.v1.health import SERVICE_NAME as HEALTH
 from grpc_health.v1.health import aio as health
 from grpc_reflection.v1alpha import reflection
@@ -30,6 +30,7 @@ from .rpc.call_service import CallService
 from .rpc.converse import Conversations
 from .rpc.exchange_service import ExchangeService
 from .rpc.exchange_work import Worker
+from .rpc.health import StoreHealth
 from .rpc.interceptors.admission import Admission
 from .rpc.interceptors.errors import Errors
 from .rpc.methods import SERVICES
@@ -40,8 +41,8 @@ from .rpc.server import Handlers, StreamAnswer, UnaryAnswer, Unsupported
 from .rpc.watch import Watches
 from .settings import Settings
 from .store.ledger import Ledger
+from .store.opening import Opened, open_store
 from .store.port import Store
-from .store.sqlite import SqliteStore
 
 #: The time zones that a plan or a rung may name.
 ZONES = frozenset(available_timezones())
@@ -130,21 +131,20 @@ class App:
 
 @asynccontextmanager
 async def running(settings: Settings, store: Store | None = None) -> AsyncIterator[App]:
-    """A server under `settings`, up for the life of the context; over an SQLite store where none is given.
+    """A server under `settings`, up for the life of the context; over the store they name where none is given.
 
-    Raises AddressRefused, StoreInUse, SchemaTooNew, StoreError or OSError where it can't start.
+    Raises AddressRefused, StoreInUse, SchemaTooNew, SchemaTooOld, StoreError or OSError where it can't start.
     """
     listen = check_listen(settings.listen, insecure=settings.insecure)
     # What is opened here is closed at the end, or where the start fails: the last first.
     async with AsyncExitStack() as opened:
         if lock := hold_socket(listen):
             opened.callback(lock.release)
-        if store is None:
-            store = await asyncio.to_thread(SqliteStore, settings.data)
-        ledger = Ledger(store, settings.cache_mebibytes << 20)
+        here = Opened(store, TomlFiles(settings.data / "city")) if store else await open_store(settings)
+        ledger = Ledger(here.store, settings.cache_mebibytes << 20)
         opened.push_async_callback(ledger.close)
         catalogue = packaged_windows()
-        ladder = Ladder(TomlFiles(settings.data / "city"), store, ZONES, catalogue, time.time_ns)
+        ladder = Ladder(here.documents, here.store, ZONES, catalogue, time.time_ns)
         opened.push_async_callback(ladder.close)
         await ladder.mend()
         # The catalogue is read at its first question, which no caller should wait for.
@@ -163,9 +163,11 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
             reflection.enable_server_reflection([*names, HEALTH, reflection.SERVICE_NAME], server)
         server.add_generic_rpc_handlers((Unsupported(),))
         app = App(bind(server, listen), server, health_service, admission)
-        for name in ("", *(service.full_name for service in SERVICES)):
-            await health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
+        health_of_store = StoreHealth(here.store, health_service)
+        await health_of_store.look()
         await server.start()
+        if not here.store.exclusive:
+            await opened.enter_async_context(health_of_store.looking())
         opened.push_async_callback(app.drain, settings.drain_seconds)
         yield app
 

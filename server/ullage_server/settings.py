@@ -16,6 +16,7 @@ from ullage.target import default_listen
 RIGHT = {
     "listen": "unix:PATH or HOST:PORT",
     "data": "the path of a folder",
+    "store": "postgresql://USER@HOST/DATABASE",
     "insecure": "true or false",
     "reflection": "auto, on or off",
     "cache_mebibytes": "a whole number from 1",
@@ -32,6 +33,12 @@ class Settings(BaseSettings):
     data: Path = Field(
         default_factory=lambda: user_data_path("ullage"),
         description="the folder of the ledger and the ladder",
+    )
+    store: str | None = Field(
+        None,
+        pattern="^postgres(ql)?://",
+        repr=False,
+        description="the PostgreSQL database that several servers share; else all is in the data folder",
     )
     insecure: bool = Field(False, description="listen beyond this machine without TLS")
     reflection: Literal["auto", "on", "off"] = Field(

@@ -10,6 +10,7 @@ from .building import building
 from .chart import chart
 from .compact import compact
 from .endings import say
+from .migrate import migrate
 from .replay import replay
 from .run import run
 from .runs import runs
@@ -35,6 +36,7 @@ app.command()(run)
 app.command()(watch)
 app.command()(chart)
 app.command()(top)
+app.command()(migrate)
 app.add_typer(building, name="building")
 
 

@@ -38,7 +38,10 @@ def server_settings(**stated: Any) -> "Settings":
             if name in stated and stated[name] is not None
             else f"ULLAGE_{name.upper()}"
         )
-        value = f"'{wrong['input']}'" if wrong["input"] != "" else "empty"
+        # A store's address may hold a password.
+        value = (
+            "no such address" if name == "store" else f"'{wrong['input']}'" if wrong["input"] != "" else "empty"
+        )
         raise Problem(f"{said} is {value}; it is {RIGHT.get(name, 'another')}", f"correct {said}") from None
 
 
@@ -50,6 +53,8 @@ def start_problem(error: Exception, settings: "Settings") -> Problem | None:
     from ..store.port import StoreError
     from ..store.sqlite import StoreInUse
 
+    if settings.store is not None and (problem := _store_problem(error)):
+        return problem
     data = settings.data
     if isinstance(error, AddressRefused):
         return Problem(str(error))
@@ -68,6 +73,24 @@ def start_problem(error: Exception, settings: "Settings") -> Problem | None:
         return Problem(
             f"{error.filename or data}: {error.strerror or error}", "name a folder of yours with --data"
         )
+    return None
+
+
+def _store_problem(error: Exception) -> Problem | None:
+    """What of such an error is for a PostgreSQL store to answer."""
+    from ..store.migrate import SchemaTooNew, SchemaTooOld
+    from ..store.port import StoreError
+
+    if isinstance(error, ModuleNotFoundError) and error.name == "asyncpg":
+        return Problem(
+            "a PostgreSQL store needs asyncpg, which is not installed", "pip install '.[postgres]' in the checkout"
+        )
+    if isinstance(error, SchemaTooOld):
+        return Problem(f"{error} (--store)", "run `ullage migrate` once, then start the servers")
+    if isinstance(error, SchemaTooNew):
+        return Problem(f"{error} (--store)", "upgrade ullage, or name another database with --store")
+    if isinstance(error, StoreError):
+        return Problem(str(error), "see that the database is up, and that --store names it and a user it knows")
     return None
 
 

@@ -34,6 +34,13 @@ def serve(
             help="Where the ledger and the rules are kept. Default: ULLAGE_DATA, else your data directory.",
         ),
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="postgresql://USER@HOST/DATABASE, for several servers. Default: ULLAGE_STORE, else none.",
+        ),
+    ] = None,
     insecure: Annotated[
         bool | None,
         typer.Option("--insecure", help="Listen beyond this machine, though without TLS.", show_default=False),
@@ -50,7 +57,7 @@ def serve(
     Every setting can also stand in the environment, as ULLAGE_ and its name; a flag goes before it.
     """
     run = _loop()
-    carry_out(lambda: run(_serve(listen=listen, data=data, insecure=insecure, reflection=reflection)))
+    carry_out(lambda: run(_serve(listen=listen, data=data, store=store, insecure=insecure, reflection=reflection)))
 
 
 def _loop() -> Callable[[Coroutine[Any, Any, int]], int]:
@@ -100,6 +107,7 @@ def _tell(listen: str, settings: "Settings") -> None:
 
     from ..ops.address import is_local
 
+    kept = str(settings.data) if settings.store is None else "PostgreSQL"
     if listen.startswith("unix:"):
         reach = "only you can call it"
     elif is_local(listen):
@@ -107,6 +115,6 @@ def _tell(listen: str, settings: "Settings") -> None:
     else:
         reach = "anyone who reaches it over the network can call it and read along: there is no TLS"
     if sys.stderr.isatty():
-        say(f"listening on {listen}", f"{reach}\ndata in {settings.data}\nCtrl-C ends it", style="green")
+        say(f"listening on {listen}", f"{reach}\ndata in {kept}\nCtrl-C ends it", style="green")
     else:
-        structlog.get_logger().info("listening", listen=listen, reach=reach, data=str(settings.data))
+        structlog.get_logger().info("listening", listen=listen, reach=reach, data=kept)

@@ -1,0 +1,1 @@
+"""The store of several servers: PostgreSQL, by asyncpg. Needs the extra `[postgres]`."""
