@@ -1,8 +1,10 @@
 """A real PostgreSQL for tests: a cluster of its own on a unix socket, run as an ordinary user.
 
-Where none is installed its tests are skipped with that reason; ULLAGE_REQUIRE_POSTGRES=1 makes them fail instead.
+Where none is installed its tests are skipped with that reason (see `needs`). Most tests share one cluster, the
+fixture `postgres`, and have a database of their own; a test that stops or kills one has a cluster of its own.
 """
 
+import itertools
 import os
 import pwd
 import shutil
@@ -13,8 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
+from tests.needs import missing
 from tests.servers import environment
 
 #: Who runs it where these tests are root, whom PostgreSQL refuses.
@@ -41,6 +42,7 @@ class Cluster:
     def __init__(self, folder: Path, bin: Path) -> None:
         self.folder = folder
         self._bin = bin
+        self._names = (f"fresh_{number}" for number in itertools.count(1))
         self._as: list[str] = []
         if os.geteuid() == 0:
             self._as = ["setpriv", "--reuid", _USER, "--regid", str(pwd.getpwnam(_USER).pw_gid), "--clear-groups"]
@@ -49,9 +51,11 @@ class Cluster:
             "initdb", "--auth=trust", "--username=ullage", "--encoding=UTF8", "--locale=C", "-D", f"{folder}/data"
         )
 
-    def address(self, database: str = "postgres") -> str:
-        """Where a database of it is reached."""
-        return f"postgresql://ullage@/{database}?host={self.folder}"
+    def database(self) -> str:
+        """The address of a new database, with nothing in it."""
+        name = next(self._names)
+        self._run("createdb", "-h", str(self.folder), "-U", "ullage", name)
+        return f"postgresql://ullage@/{name}?host={self.folder}"
 
     def start(self) -> None:
         """Starts it, and returns when it answers."""
@@ -75,10 +79,11 @@ class Cluster:
 
 
 def migrated(one: Cluster) -> str:
-    """The address of a database with the schema, made by the command."""
-    command = [sys.executable, "-m", "ullage_server", "migrate", "--store", one.address()]
+    """The address of a new database with the schema, made by the command."""
+    address = one.database()
+    command = [sys.executable, "-m", "ullage_server", "migrate", "--store", address]
     subprocess.run(command, env=environment(), check=True, capture_output=True, timeout=60)
-    return one.address()
+    return address
 
 
 @contextmanager
@@ -86,10 +91,7 @@ def cluster() -> Iterator[Cluster]:
     """A cluster that is up; gone with its data at the end. Skips or fails where there is no PostgreSQL."""
     bin = programs()
     if bin is None:
-        reason = "PostgreSQL is not installed"
-        if os.environ.get("ULLAGE_REQUIRE_POSTGRES") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing("POSTGRES", "PostgreSQL is not installed")
     folder = Path(tempfile.mkdtemp(prefix="ullage-pg-"))
     try:
         one = Cluster(folder, bin)

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-import pytest
+from tests.needs import missing
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -17,8 +17,5 @@ def shared(part: str = "") -> Path:
     where = os.environ.get("ULLAGE_SHARED")
     path = (Path(where) if where else REPOSITORY.parent / "shared") / part
     if not path.exists():
-        reason = f"no recorded material at {path} (set ULLAGE_SHARED to where it is)"
-        if os.environ.get("ULLAGE_REQUIRE_SHARED") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing("SHARED", f"no recorded material at {path} (set ULLAGE_SHARED to where it is)")
     return path

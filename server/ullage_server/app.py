@@ -21,7 +21,6 @@ from grpc_reflection.v1alpha import reflection
 
 from .core.plan import Catalogue
 from .ladder.catalogue import packaged_windows
-from .ladder.files import TomlFiles
 from .ladder.ladder import Ladder
 from .ops.address import bind, check_listen, hold_socket, is_local
 from .ops.memory import keep_large_blocks
@@ -41,7 +40,7 @@ from .rpc.server import Handlers, StreamAnswer, UnaryAnswer, Unsupported
 from .rpc.watch import Watches
 from .settings import Settings
 from .store.ledger import Ledger
-from .store.opening import Opened, open_store
+from .store.opening import open_store, with_files
 from .store.port import Store
 
 #: The time zones that a plan or a rung may name.
@@ -140,7 +139,7 @@ async def running(settings: Settings, store: Store | None = None) -> AsyncIterat
     async with AsyncExitStack() as opened:
         if lock := hold_socket(listen):
             opened.callback(lock.release)
-        here = Opened(store, TomlFiles(settings.data / "city")) if store else await open_store(settings)
+        here = with_files(store, settings.data) if store is not None else await open_store(settings)
         ledger = Ledger(here.store, settings.cache_mebibytes << 20)
         opened.push_async_callback(ledger.close)
         catalogue = packaged_windows()

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import grpc
 import pytest
@@ -12,12 +11,6 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 import ullage
 from tests.postgres import Cluster, cluster, migrated
 from tests.servers import environment, running_server
-
-
-@pytest.fixture
-def postgres() -> Iterator[Cluster]:
-    with cluster() as one:
-        yield one
 
 
 def health_of(target: str) -> int:
@@ -34,23 +27,24 @@ def until(target: str, status: int) -> None:
     raise AssertionError(f"the health service never said {status}")
 
 
-def test_while_the_database_is_away_nothing_is_lost_and_then_all_goes_on(postgres: Cluster) -> None:
+def test_while_the_database_is_away_nothing_is_lost_and_then_all_goes_on() -> None:
     with (
-        running_server("--store", migrated(postgres)) as server,
+        cluster() as mine,
+        running_server("--store", migrated(mine)) as server,
         ullage.Client(server.target) as client,
         ullage.Client(server.target, timeout=1) as hasty,
     ):
         run = client.start_run("r", context_tokens=1000)
         run.observe(100)
-        postgres.stop("immediate")
+        mine.stop("immediate")
         until(server.target, health_pb2.HealthCheckResponse.NOT_SERVING)
         with pytest.raises(ullage.UllageError) as refused:
             hasty.get_run("r")
         assert refused.value.code is grpc.StatusCode.UNAVAILABLE
         assert refused.value.reason == "STORE_UNAVAILABLE"
         assert refused.value.retry_delay
-        assert str(postgres.folder) not in str(refused.value)
-        postgres.start()
+        assert str(mine.folder) not in str(refused.value)
+        mine.start()
         run.observe(200)
         until(server.target, health_pb2.HealthCheckResponse.SERVING)
         assert client.get_run("r").last_turn == 2
@@ -85,7 +79,7 @@ def test_what_one_server_records_another_shows_and_tells_its_watchers(postgres: 
     ],
 )
 def test_what_cannot_start_says_why_and_no_secret(postgres: Cluster, command: list[str], told: str) -> None:
-    stated = ["--store", postgres.address()] if command[0] == "serve" else []
+    stated = ["--store", postgres.database()] if command[0] == "serve" else []
     ended = subprocess.run(
         [sys.executable, "-m", "ullage_server", *command, *stated],
         env=environment(),

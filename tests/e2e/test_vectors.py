@@ -20,7 +20,7 @@ import grpc
 import pytest
 from google.protobuf import json_format
 
-from tests.postgres import cluster, is_there, migrated
+from tests.postgres import is_there, migrated
 from tests.servers import running_server
 from tests.shared_data import shared
 from ullage.v1.wire_service_pb2 import Command, ConverseRequest, ConverseResponse
@@ -111,11 +111,11 @@ def way(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def client(way: str) -> Iterator[Any]:
+def client(way: str, request: pytest.FixtureRequest) -> Iterator[Any]:
     # Cases write to the rungs of buildings: each way has a city of its own.
     if way == ON_POSTGRES:
-        with cluster() as one, ExitStack() as up:
-            store = ("--store", migrated(one))
+        store = ("--store", migrated(request.getfixturevalue("postgres")))
+        with ExitStack() as up:
             turns = InTurns([up.enter_context(running_server(*store)).target for _ in range(3)])
             yield turns
             turns.close()
@@ -126,7 +126,7 @@ def client(way: str) -> Iterator[Any]:
         client.channel.close()
 
 
-class InTurns(player.Client):  # type: ignore[misc]  # the player is untyped
+class InTurns:
     """Sends each call to the next of several servers."""
 
     def __init__(self, targets: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.interop.needs import missing
+from tests.needs import missing
 from tests.servers import environment
 
 BUF = Path(sys.executable).parent / "buf"
@@ -25,7 +25,7 @@ def curl(address: str, rpc: str, request: dict[str, Any]) -> subprocess.Complete
 def address(tmp_path: Path) -> Any:
     """A server on a free port of loopback."""
     if not BUF.exists():
-        missing("this environment has no buf")
+        missing("INTEROP", "this environment has no buf")
     command = [sys.executable, "-m", "ullage_server", "serve", "--listen", "127.0.0.1:0", "--data", str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment()) as server:
         assert server.stderr is not None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.interop.needs import command, missing
+from tests.needs import command, missing
 from tests.servers import running_server
 
 NODE = Path(__file__).parent / "node"
@@ -34,7 +34,7 @@ def node_folder() -> Path:
         timeout=110,
     )
     if installed.returncode:
-        missing(f"npm could not install the packages: {installed.stderr.strip()[-500:]}")
+        missing("INTEROP", f"npm could not install the packages: {installed.stderr.strip()[-500:]}")
     return folder
 
 

@@ -1,12 +1,11 @@
 """The wheel of this repository, and environments it is installed into."""
 
-import os
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
-import pytest
+from tests.needs import missing
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,8 +33,5 @@ def environment_with(folder: Path, *requirements: str) -> Path:
         timeout=170,
     )
     if done.returncode:
-        said = f"pip could not install {requirements}: {done.stderr.strip()[-500:]}"
-        if os.environ.get("ULLAGE_REQUIRE_INTEROP") == "1":
-            pytest.fail(f"ULLAGE_REQUIRE_INTEROP=1, and {said}")
-        pytest.skip(said)
+        missing("INTEROP", f"pip could not install {requirements}: {done.stderr.strip()[-500:]}")
     return python

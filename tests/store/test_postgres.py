@@ -1,32 +1,20 @@
-import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
 
-from tests.postgres import Cluster, cluster
+from tests.postgres import Cluster
 from tests.store.contract import StoreContract, append
 from ullage_server.store.port import Store
 from ullage_server.store.postgres.ledger import PostgresStore
 from ullage_server.store.postgres.migrate import migrate
 
-_NAMES = itertools.count(1)
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Cluster]:
-    with cluster() as one:
-        yield one
-
 
 @pytest.fixture
 async def address(postgres: Cluster) -> str:
-    name = f"fresh_{next(_NAMES)}"
-    connection = await asyncpg.connect(postgres.address())
-    await connection.execute(f"CREATE DATABASE {name}")
-    await connection.close()
-    await migrate(postgres.address(name))
-    return postgres.address(name)
+    address = postgres.database()
+    await migrate(address)
+    return address
 
 
 class TestPostgresStore(StoreContract):

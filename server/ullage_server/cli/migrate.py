@@ -5,20 +5,13 @@ server, which does.
 """
 
 import asyncio
-from typing import Annotated
-
-import typer
 
 from .endings import Problem, carry_out, say
+from .options import Store
 from .own_server import server_settings, start_problem
 
 
-def migrate(
-    store: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="postgresql://USER@HOST/DATABASE. Default: ULLAGE_STORE."),
-    ] = None,
-) -> None:
+def migrate(store: Store = None) -> None:
     """Bring a PostgreSQL store up to this version's schema."""
     carry_out(lambda: _migrate(store))
 

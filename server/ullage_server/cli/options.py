@@ -24,6 +24,13 @@ Target = Annotated[
         "listens on.",
     ),
 ]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="postgresql://USER@HOST/DATABASE, for several servers. Default: ULLAGE_STORE, else none.",
+    ),
+]
 Below = Annotated[str, typer.Option("--address", metavar="ADDRESS", help="Only runs at this address and below.")]
 Labels = Annotated[
     list[str] | None,

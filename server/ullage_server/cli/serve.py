@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from .endings import carry_out, say
+from .options import Store
 from .own_server import log_to_stderr, server_settings, start_problem
 
 if TYPE_CHECKING:
@@ -34,13 +35,7 @@ def serve(
             help="Where the ledger and the rules are kept. Default: ULLAGE_DATA, else your data directory.",
         ),
     ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="postgresql://USER@HOST/DATABASE, for several servers. Default: ULLAGE_STORE, else none.",
-        ),
-    ] = None,
+    store: Store = None,
     insecure: Annotated[
         bool | None,
         typer.Option("--insecure", help="Listen beyond this machine, though without TLS.", show_default=False),

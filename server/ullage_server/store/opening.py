@@ -5,6 +5,7 @@ one truth; without it, all is in the data folder.
 """
 
 import asyncio
+from pathlib import Path
 from typing import NamedTuple
 
 from ..ladder.files import TomlFiles
@@ -21,10 +22,15 @@ class Opened(NamedTuple):
     documents: Documents
 
 
+def with_files(store: Store, data: Path) -> Opened:
+    """A store that keeps no documents, beside those in the folder `data`."""
+    return Opened(store, TomlFiles(data / "city"))
+
+
 async def open_store(settings: Settings) -> Opened:
     """The store of those settings. Raises StoreInUse, SchemaTooNew, SchemaTooOld, StoreError or OSError."""
     if settings.store is None:
-        return Opened(await asyncio.to_thread(SqliteStore, settings.data), TomlFiles(settings.data / "city"))
+        return with_files(await asyncio.to_thread(SqliteStore, settings.data), settings.data)
     # The driver is in an extra of its own.
     from .postgres.documents import PostgresDocuments
     from .postgres.ledger import PostgresStore
